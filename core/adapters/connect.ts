@@ -1,0 +1,56 @@
+/** How a daemon joins its fleet: its login, what it trusts, and its connection with the counts that go with it. */
+import { fromBase64Url } from "../crypto/ed25519.ts";
+import { ZesterError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { connectNats, type NatsConnection } from "../nats/mod.ts";
+import type { Role } from "../subjects.ts";
+import { openTrust, type Trust } from "../trust.ts";
+import { readTextFile } from "./secret_file.ts";
+
+export interface Login {
+  readonly nats_url: readonly string[];
+  readonly nats_user: string | null;
+  readonly nats_password_file: string | null;
+}
+
+export interface JoinOptions {
+  readonly role: Role;
+  readonly identity: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Called on every connect, the first one included, and on every loss. */
+  onChange?(connected: boolean): void;
+}
+
+/** Connects in the background, for ever. */
+export async function join(login: Login, options: JoinOptions): Promise<NatsConnection> {
+  const { role, identity, log, metrics, onChange } = options;
+  const password = login.nats_password_file === null
+    ? undefined
+    : await readTextFile(login.nats_password_file);
+  return await connectNats({
+    servers: login.nats_url,
+    role,
+    identity,
+    mode: "daemon",
+    name: `zester-${role} ${identity}`,
+    ...(login.nats_user === null ? {} : { user: login.nats_user }),
+    ...(password === undefined ? {} : { password }),
+    onStatus(event) {
+      log.info("nats", { ...event });
+      if (event.kind === "disconnected") metrics.natsDisconnects.inc();
+      if (event.kind === "reconnected") metrics.natsReconnects.inc();
+      onChange?.(event.kind === "connected" || event.kind === "reconnected");
+    },
+  });
+}
+
+/** The trust document in a folder, verified against the root key that is pinned beside it. */
+export async function readTrust(authDir: string): Promise<Trust> {
+  const root = fromBase64Url(await readTextFile(`${authDir}/root.pub`));
+  if (root === null) {
+    throw new ZesterError("trust_invalid", `${authDir}/root.pub is not a public key`);
+  }
+  return openTrust(await readTextFile(`${authDir}/trust.json`), root);
+}

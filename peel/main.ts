@@ -1,0 +1,91 @@
+/** Wires a peel and stops it. All that happens is in the folders beside this file. */
+import { join, readTrust } from "../core/adapters/connect.ts";
+import { type DaemonContext, runDaemon } from "../core/adapters/daemon.ts";
+import { readTextFile } from "../core/adapters/secret_file.ts";
+import { systemClock } from "../core/adapters/system_clock.ts";
+import { systemFiles } from "../core/adapters/system_files.ts";
+import { signerFromSeed } from "../core/crypto/ed25519.ts";
+import { decodeSeedNkey } from "../core/crypto/nkey.ts";
+import { configuredPeelId, sanitizePeelId } from "../core/ids.ts";
+import { keyringOf } from "../core/keyring.ts";
+import { GAUGE_POLL_MS, JOB_TIMEOUT_MS } from "../core/limits.ts";
+import { voiceOf } from "../core/outgoing.ts";
+import { VERSION } from "../core/version.ts";
+import { openJournal } from "./accept/journal.ts";
+import { acceptCommands } from "./accept/service.ts";
+import { PEEL_CONFIG_PATH, PEEL_OPTIONS } from "./config.ts";
+import { execute } from "./exec/service.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+
+async function startPeel(
+  { values, log, metrics, check }: DaemonContext<typeof PEEL_OPTIONS>,
+): Promise<() => Promise<void>> {
+  const clock = systemClock;
+  const peelId = peelIdOf(values);
+  const auth = values.auth_dir;
+  const signer = signerFromSeed(
+    decodeSeedNkey("user", await readTextFile(`${auth}/${peelId}.seed`)),
+  );
+  const generation = Number(await readTextFile(`${auth}/generation`));
+  const trust = await readTrust(auth);
+  const journal = await openJournal(`${values.data_dir}/journal`, systemFiles, clock);
+  if (journal.completeSinceMs > 0) {
+    log.error("the journal was lost or damaged: jobs issued before it was made anew are refused", {
+      since: new Date(journal.completeSinceMs).toISOString(),
+    });
+  }
+  let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
+  const nats = await join(values, {
+    role: "peel",
+    identity: peelId,
+    log,
+    metrics,
+    onChange(connected) {
+      metrics.peelConnected.set(connected ? 1 : 0);
+      if (connected) heartbeat?.beat();
+    },
+  });
+  const { bus, store } = nats;
+  const voice = voiceOf({ signer, generation }, bus, clock);
+  const acceptor = acceptCommands({
+    peelId,
+    generation,
+    bus,
+    store,
+    clock,
+    voice,
+    keyring: keyringOf(() => trust),
+    journal,
+    metrics,
+    log,
+    execute: (request) => execute(request, { clock, peelId, timeoutMs: JOB_TIMEOUT_MS }),
+  });
+  heartbeat = startHeartbeat({ peelId, version: VERSION, bus, clock, voice });
+  check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
+  const startedMs = clock.monotonic();
+  const gauges = clock.every(GAUGE_POLL_MS, () => {
+    metrics.peelUptimeSeconds.set((clock.monotonic() - startedMs) / 1_000);
+  });
+  log.info("peel started", { peelId, trustSerial: trust.serial });
+  return async () => {
+    gauges.cancel();
+    heartbeat?.timer.cancel();
+    await acceptor.stop();
+    await nats.close();
+  };
+}
+
+function peelIdOf({ id }: { id: string | null }): string {
+  return id === null ? sanitizePeelId(Deno.hostname()) : configuredPeelId(id);
+}
+
+if (import.meta.main) {
+  const spec = {
+    component: "peel",
+    table: PEEL_OPTIONS,
+    configPath: PEEL_CONFIG_PATH,
+    id: peelIdOf,
+    start: startPeel,
+  } as const;
+  Deno.exit(await runDaemon(spec, Deno.args));
+}

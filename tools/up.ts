@@ -1,0 +1,115 @@
+/**
+ * `deno task up`: a broker, masters and peels on this machine, with keys and logins of their own. With a command after `--`
+ * it runs that on the fleet, takes everything down and exits with its status; without, it stays up until Ctrl-C.
+ */
+import { dirname, resolve } from "node:path";
+import { ERRORS, toZesterError, ZesterError } from "../core/errors.ts";
+import { parseUpOptions, UP_HELP, type UpOptions } from "./up/options.ts";
+import { type RunningFleet, startFleet } from "./up/run.ts";
+
+/** Runs `up` with these arguments and gives the exit code. */
+export async function up(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseUpOptions(args);
+    if (options.help) {
+      console.log(UP_HELP);
+      return 0;
+    }
+    return await withFleet(
+      options,
+      (fleet) => options.command.length > 0 ? runCommand(options.command, fleet) : stayUp(fleet),
+    );
+  } catch (thrown) {
+    const error = toZesterError(thrown, "up");
+    console.error(`error ${ERRORS[error.code].number}: ${error.message}`);
+    if (error.fix !== undefined) console.error(`  fix      ${error.fix}`);
+    return error.code === "internal" ? 1 : 2;
+  }
+}
+
+/** Starts a fleet, does something with it, and leaves nothing behind but a data folder that was asked for. */
+export async function withFleet<T>(
+  options: UpOptions,
+  use: (fleet: RunningFleet) => Promise<T>,
+): Promise<T> {
+  const data = await dataFolder(options.data);
+  try {
+    const fleet = await startFleet(options, data);
+    try {
+      return await use(fleet);
+    } finally {
+      await fleet.stop();
+    }
+  } finally {
+    if (options.data === undefined) await Deno.remove(data, { recursive: true });
+  }
+}
+
+async function dataFolder(asked: string | undefined): Promise<string> {
+  if (asked === undefined) return await Deno.makeTempDir({ prefix: "zester-up-" });
+  const path = resolve(asked);
+  const parent = await Deno.stat(dirname(path)).catch(() => null);
+  if (parent?.isDirectory) return path;
+  throw new ZesterError(
+    "config_invalid",
+    `--data ${asked}: folder ${dirname(path)} does not exist`,
+    {
+      fix: "make it first, or name another folder",
+    },
+  );
+}
+
+/** Runs the command with the fleet in its environment; Ctrl-C reaches it too, and then we take the fleet down. */
+async function runCommand(command: readonly string[], fleet: RunningFleet): Promise<number> {
+  const [program = "", ...args] = command;
+  const ignore = (): void => {};
+  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, ignore);
+  try {
+    const path = `${fleet.binFolder}:${Deno.env.get("PATH") ?? ""}`;
+    const child = new Deno.Command(program === "zester" ? `${fleet.binFolder}/zester` : program, {
+      args,
+      env: { PATH: path, ZESTER_CONTEXT: fleet.contextFile, ZESTER_UP_STATE: fleet.stateFile },
+    }).spawn();
+    return (await child.status).code;
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
+    throw new ZesterError("usage", `up: no program ${program}`, { cause });
+  } finally {
+    for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, ignore);
+  }
+}
+
+const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+async function stayUp(fleet: RunningFleet): Promise<number> {
+  console.log(describe(fleet));
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<null>();
+  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, () => stop(null));
+  const failed = await Promise.race([stopped, fleet.failed]);
+  if (failed === null) {
+    console.log("stopping …");
+    return 0;
+  }
+  console.error(`${failed.role} ${failed.id} ended by itself; see ${failed.log}`);
+  return 1;
+}
+
+function describe({ broker, children, contextFile }: RunningFleet): string {
+  const rows = children.map(({ role, id, pid }) =>
+    `  ${role.padEnd(7)} ${id.padEnd(12)} pid ${pid}`
+  );
+  return [
+    `Fleet is up on ${broker.kind} ${
+      broker.kind === "embedded" ? "" : `${broker.version} `
+    }at ${broker.url}`,
+    ...rows,
+    "",
+    "Talk to it from another terminal:",
+    `  export ZESTER_CONTEXT=${contextFile}`,
+    "  deno task zester '*' test.ping",
+    "",
+    "Ctrl-C stops everything.",
+  ].join("\n");
+}
+
+if (import.meta.main) Deno.exit(await up(Deno.args));

@@ -1,0 +1,223 @@
+/** Starts a whole local fleet in the right order, waits until all of it is ready, and takes it down again. */
+import { join } from "node:path";
+import { PARENT_FLAG } from "../../core/adapters/daemon.ts";
+import { systemFiles } from "../../core/adapters/system_files.ts";
+import { ZesterError } from "../../core/errors.ts";
+import { type Entrypoint, entrypointFlags } from "../permissions.ts";
+import { ROOT } from "../repository.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { type BrokerPlan, planBroker } from "./broker.ts";
+import { type Child, type ChildSpec, startChild, stopChildren } from "./children.ts";
+import { type Fleet, loginOf, operatorSeedFile, prepareFleet } from "./fleet.ts";
+import type { UpOptions } from "./options.ts";
+
+const READY_MS = 30_000;
+const POLL_MS = 40;
+
+export interface RunningFleet {
+  readonly broker: {
+    readonly kind: BrokerPlan["kind"];
+    readonly version: string;
+    readonly url: string;
+  };
+  readonly children: readonly Child[];
+  readonly contextFile: string;
+  readonly binFolder: string;
+  readonly stateFile: string;
+  /** Resolves with the first child that ended by itself. */
+  readonly failed: Promise<Child>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything below `data`. On any failure what was started is stopped again. */
+export async function startFleet(options: UpOptions, data: string): Promise<RunningFleet> {
+  const fleet = await prepareFleet({
+    data,
+    masters: names("master", options.masters),
+    peels: names("peel", options.peels),
+    operator: "admin",
+  });
+  const children: Child[] = [];
+  try {
+    return await start(fleet, options, children);
+  } catch (thrown) {
+    await stopAll(children);
+    throw thrown;
+  }
+}
+
+async function start(fleet: Fleet, options: UpOptions, children: Child[]): Promise<RunningFleet> {
+  const logs = join(fleet.data, "logs");
+  await systemFiles.makeFolder(logs, 0o700);
+  const plan = await planBroker(fleet, options.broker, options.port);
+  const broker = startChild(plan.child, logs);
+  children.push(broker);
+  const url = await broker.address;
+  await bootstrap(fleet, url);
+  for (const spec of await planDaemons(fleet, url)) children.push(startChild(spec, logs));
+  await Promise.all(children.slice(1).map(untilReady));
+  const contextFile = await writeContext(fleet, url);
+  const binFolder = await writeLauncher(fleet);
+  const described = { kind: plan.kind, version: plan.version, url };
+  const stateFile = await writeState(fleet, described, children, contextFile);
+  return {
+    broker: described,
+    children,
+    contextFile,
+    binFolder,
+    stateFile,
+    failed: Promise.race(children.map((child) => child.ended.then(() => child))),
+    stop: () => stopAll(children),
+  };
+}
+
+/** Peels first, then masters, then the broker: each can still say what it has to say. */
+function stopAll(children: readonly Child[]): Promise<void> {
+  const of = (role: Child["role"]) => children.filter((child) => child.role === role);
+  return stopChildren([of("peel"), of("master"), of("broker")]);
+}
+
+function names(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
+}
+
+async function planDaemons(fleet: Fleet, url: string): Promise<ChildSpec[]> {
+  const specs: ChildSpec[] = [];
+  for (const id of fleet.masters) {
+    const folder = join(fleet.data, "masters", id);
+    specs.push(
+      await planDaemon("master", id, folder, {
+        name: id,
+        auth_dir: join(fleet.data, "auth"),
+        ...login(fleet, url, loginOf("master", id)),
+      }),
+    );
+  }
+  for (const { id, folder } of fleet.peelRecords) {
+    specs.push(
+      await planDaemon("peel", id, folder, {
+        id,
+        auth_dir: join(folder, "auth"),
+        data_dir: join(folder, "data"),
+        ...login(fleet, url, loginOf("peel", id)),
+      }),
+    );
+  }
+  return specs;
+}
+
+function login(fleet: Fleet, url: string, user: string): Record<string, unknown> {
+  return {
+    nats_url: [url],
+    nats_user: user,
+    nats_password_file: fleet.passwordFile(user),
+    health_addr: "127.0.0.1:0",
+  };
+}
+
+async function planDaemon(
+  role: "master" | "peel",
+  id: string,
+  folder: string,
+  config: Record<string, unknown>,
+): Promise<ChildSpec> {
+  await systemFiles.makeFolder(folder, 0o700);
+  const file = join(folder, `${role}.yaml`);
+  await write(file, JSON.stringify(config, null, 2), 0o600); // JSON is YAML
+  return {
+    role,
+    id,
+    program: Deno.execPath(),
+    args: [...denoRun(role), "--config", file, PARENT_FLAG],
+    listening: healthAddress,
+  };
+}
+
+/** The arguments of `deno` that run one of our programs with its own permissions. */
+function denoRun(entrypoint: Entrypoint): string[] {
+  const { flags, main } = entrypointFlags(entrypoint);
+  return ["run", ...flags, join(ROOT, main)];
+}
+
+function healthAddress(line: string): string | null {
+  if (!line.includes("health listening")) return null;
+  return /"addr":"([^"]+)"/.exec(line)?.[1] ?? null;
+}
+
+async function untilReady(child: Child): Promise<void> {
+  const address = await child.address;
+  const deadline = Date.now() + READY_MS;
+  while (child.isRunning && Date.now() < deadline) {
+    const answer = await fetch(`http://${address}/readyz`).catch(() => null);
+    await answer?.body?.cancel();
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  const what = child.isRunning ? "was not ready in time" : "ended while it was starting";
+  throw new ZesterError("timeout", `${child.role} ${child.id} ${what}`, {
+    fix: `see ${child.log}`,
+  });
+}
+
+async function writeContext(fleet: Fleet, url: string): Promise<string> {
+  const user = loginOf("operator", fleet.operator);
+  const file = join(fleet.data, "context.yaml");
+  await write(
+    file,
+    JSON.stringify(
+      {
+        servers: [url],
+        user,
+        password_file: fleet.passwordFile(user),
+        operator: fleet.operator,
+        operator_seed_file: operatorSeedFile(fleet),
+        trust_file: fleet.trustFile,
+        trust_root: fleet.rootPublicKey,
+      },
+      null,
+      2,
+    ),
+    0o600,
+  );
+  return file;
+}
+
+/** A `zester` for the PATH of commands that are run on this fleet. */
+async function writeLauncher(fleet: Fleet): Promise<string> {
+  const folder = join(fleet.data, "bin");
+  await systemFiles.makeFolder(folder, 0o700);
+  const words = [Deno.execPath(), ...denoRun("cli")].map((word) =>
+    `'${word.replaceAll("'", `'\\''`)}'`
+  );
+  await write(join(folder, "zester"), `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`, 0o700);
+  return folder;
+}
+
+/** Lets scripts find and kill a child. */
+async function writeState(
+  fleet: Fleet,
+  broker: { kind: string; version: string; url: string },
+  children: readonly Child[],
+  context: string,
+): Promise<string> {
+  const file = Deno.env.get("ZESTER_UP_STATE") ?? join(fleet.data, "up.json");
+  const described = await Promise.all(
+    children.map(async ({ role, id, pid, log, address }) => ({
+      role,
+      id,
+      pid,
+      log,
+      address: await address,
+    })),
+  );
+  await write(
+    file,
+    `${JSON.stringify({ broker, context, children: described }, null, 2)}\n`,
+    0o600,
+  );
+  return file;
+}
+
+async function write(path: string, text: string, mode: number): Promise<void> {
+  await systemFiles.replace(path, new TextEncoder().encode(text), mode);
+}
