@@ -42,6 +42,8 @@ export const ERRORS = {
   server_unsupported: { number: "ZE0806", remedy: "reject", exit: 8 },
   store_damaged: { number: "ZE0808", remedy: "reject", exit: 8 },
   closed: { number: "ZE0807", remedy: "retry", exit: 8 },
+  store_full: { number: "ZE0809", remedy: "retry", exit: 8 },
+  store_refused: { number: "ZE0810", remedy: "reject", exit: 8 },
 } as const satisfies Record<string, { number: string; remedy: Remedy; exit: number }>;
 
 export type ErrorCode = keyof typeof ERRORS;

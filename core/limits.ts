@@ -124,44 +124,10 @@ export const STORE_TIMEOUT_MS = 5 * SECOND_MS;
 /** Oldest server that can be used: below it there is no `sync_interval` and crash fixes are missing. */
 export const SERVER_VERSION_MIN = [2, 10, 0] as const;
 
-// ---- embedded broker: server and log -------------------------------------------------------------------------
-
-/** Longest control line of the client protocol; the default of nats-server. */
-export const BROKER_CONTROL_LINE_BYTES_MAX = 4 * KIB;
-/** Longest subscription id: clients count them, so a handful of digits is all that is used. */
-export const BROKER_SID_LENGTH_MAX = 64;
-/** Connections of one server: far above any fleet that fits one machine, below the usual limit of open files. */
-export const BROKER_CONNECTIONS_MAX = 16_384;
-/** A client that has not introduced itself by then is cut off. */
-export const BROKER_CONNECT_MS_MAX = 2 * SECOND_MS;
-/** The server pings an idle connection this often; two unanswered pings mean that nobody is there. */
-export const BROKER_PING_INTERVAL_MS = 30 * SECOND_MS;
-export const BROKER_PINGS_OUTSTANDING_MAX = 2;
-/** Bytes waiting for one slow reader before it is cut off, so that it cannot take the memory of all. */
-export const BROKER_PENDING_BYTES_MAX = 64 * MIB;
-/** Read at once from a connection: little while it is idle, since there may be thousands; more under load, to batch. */
-export const BROKER_READ_BYTES_MIN = 4 * KIB;
-export const BROKER_READ_BYTES_MAX = 64 * KIB;
-/** Output buffers start small; one that a burst made larger than what is kept is let go afterwards. */
-export const BROKER_WRITE_BUFFER_BYTES = 1 * KIB;
-export const BROKER_WRITE_BUFFER_BYTES_KEPT = 16 * KIB;
-/** After a failed accept (no file handles left) the server tries again this much later. */
-export const BROKER_ACCEPT_RETRY_MS = 100;
-/** A connection that is being closed gets this long to take what was written to it. */
-export const BROKER_CLOSE_FLUSH_MS_MAX = 2 * SECOND_MS;
-/** Names and subjects in one page of a JetStream answer, as nats-server pages them. */
-export const BROKER_NAMES_PAGE_MAX = 1_024;
-export const BROKER_LIST_PAGE_MAX = 256;
-export const BROKER_SUBJECTS_PAGE_MAX = 100_000;
-/** One commit to the log. A larger one is split, so that a frame always fits in memory when it is read back. */
-export const BROKER_LOG_FRAME_BYTES_MAX = 64 * MIB;
-/** Below this size a log is not worth compacting. */
-export const BROKER_LOG_COMPACT_BYTES_MIN = 1 * MIB;
-/** Block in which a damaged log is searched for intact frames. */
-export const BROKER_LOG_SCAN_BYTES = 1 * MIB;
-
 /** A fetch from a consumer may take this much longer than it asked to wait, before the server counts as silent. */
 export const FETCH_GRACE_MS = 2 * SECOND_MS;
+/** A fetch that does not want to wait gives the server this long to hand out what it has. */
+export const FETCH_WAIT_MS_MIN = 20;
 /** A short-lived consumer goes away on the server after this long without a reader. */
 export const CONSUMER_INACTIVE_MS = 30 * SECOND_MS;
 /** One request for messages of a watch lasts this long; then the next is sent. */
@@ -227,8 +193,48 @@ export const ACK_WAIT_MS = 30 * SECOND_MS;
 export const ACK_PENDING_MAX = 1_000;
 export const PULLS_WAITING_MAX = 512;
 export const EPHEMERAL_INACTIVE_MS = 5 * SECOND_MS;
+/** Chance in a name that the broker makes up for a consumer. */
+export const BROKER_NAME_BYTES = 8;
 /** nats-server's smallest age, duplicate window and idle heartbeat. */
 export const BROKER_DURATION_MS_MIN = 100;
+
+// ---- embedded broker: server and log -------------------------------------------------------------------------
+
+/** Longest control line of the client protocol; the default of nats-server. */
+export const BROKER_CONTROL_LINE_BYTES_MAX = 4 * KIB;
+/** Longest subscription id: clients count them, so a handful of digits is all that is used. */
+export const BROKER_SID_LENGTH_MAX = 64;
+/** Connections of one server: far above any fleet that fits one machine, below the usual limit of open files. */
+export const BROKER_CONNECTIONS_MAX = 16_384;
+/** A client that has not introduced itself by then is cut off. */
+export const BROKER_CONNECT_MS_MAX = 2 * SECOND_MS;
+/** The server pings an idle connection this often; two unanswered pings mean that nobody is there. */
+export const BROKER_PING_INTERVAL_MS = 30 * SECOND_MS;
+export const BROKER_PINGS_OUTSTANDING_MAX = 2;
+/** Bytes waiting for one slow reader before it is cut off, so that it cannot take the memory of all. */
+export const BROKER_PENDING_BYTES_MAX = 64 * MIB;
+/** Read at once from a connection: little while it is idle, since there may be thousands; more under load, to batch. */
+export const BROKER_READ_BYTES_MIN = 4 * KIB;
+export const BROKER_READ_BYTES_MAX = 64 * KIB;
+/** Output buffers start small; one that a burst made larger than what is kept is let go afterwards. */
+export const BROKER_WRITE_BUFFER_BYTES = 1 * KIB;
+export const BROKER_WRITE_BUFFER_BYTES_KEPT = 16 * KIB;
+/** After a failed accept (no file handles left) the server tries again this much later. */
+export const BROKER_ACCEPT_RETRY_MS = 100;
+/** A connection that is being closed gets this long to take what was written to it. */
+export const BROKER_CLOSE_FLUSH_MS_MAX = 2 * SECOND_MS;
+/** Names and subjects in one page of a JetStream answer, as nats-server pages them. */
+export const BROKER_NAMES_PAGE_MAX = 1_024;
+export const BROKER_LIST_PAGE_MAX = 256;
+export const BROKER_SUBJECTS_PAGE_MAX = 100_000;
+/** One commit to the log. A larger one is split, so that a frame always fits in memory when it is read back. */
+export const BROKER_LOG_FRAME_BYTES_MAX = 64 * MIB;
+/** Below this size a log is not worth compacting. */
+export const BROKER_LOG_COMPACT_BYTES_MIN = 1 * MIB;
+/** Block in which a damaged log is searched for intact frames. */
+export const BROKER_LOG_SCAN_BYTES = 1 * MIB;
+/** First buffer of a commit; it grows with what is committed at once. */
+export const BROKER_LOG_BUFFER_BYTES = 4 * KIB;
 
 // ---- files ---------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import { voiceOf } from "../core/outgoing.ts";
 import { builtInRoles } from "../core/roles.ts";
 import { MASTER_CONFIG_PATH, MASTER_OPTIONS } from "./config.ts";
 import { takeDispatches } from "./dispatch/service.ts";
-import { followEnrollments } from "./peels/directory.ts";
+import { followEnrollments, type PeelDirectory } from "./peels/directory.ts";
 import { followHeartbeats } from "./peels/presence.ts";
 
 async function startMaster(
@@ -23,11 +23,18 @@ async function startMaster(
   const keys = fleetKeysFrom(await readTextFile(`${auth}/account.seed`));
   const trust = await readTrust(auth);
   const masterId = newMasterId(clock.now(), systemRandom);
-  const nats = await join(values, { role: "master", identity: nameOf(values), log, metrics });
+  let peels: PeelDirectory | undefined;
+  const nats = await join(values, {
+    role: "master",
+    identity: nameOf(values),
+    log,
+    metrics,
+    onChange: (connected) => connected && peels?.connected(),
+  });
   const { bus, store } = nats;
   const voice = voiceOf({ signer: keys.command, generation: FIRST_GENERATION }, bus, clock);
-  const peels = followEnrollments(store, clock, log);
-  const keyring = keyringOf(() => trust, peels.key);
+  const directory = peels = followEnrollments(store, clock, log);
+  const keyring = keyringOf(() => trust, directory.key);
   const presence = followHeartbeats({ bus, clock, keyring, metrics });
   const dispatcher = takeDispatches({
     masterId,
@@ -39,11 +46,11 @@ async function startMaster(
     authorizer: builtInRoles,
     metrics,
     log,
-    peelIds: peels.ids,
-    peelKey: peels.key,
+    peelIds: directory.ids,
+    peelKey: directory.key,
   });
   check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
-  check("peels", () => ({ status: peels.ready ? "ok" : "down" }));
+  check("peels", () => ({ status: directory.ready ? "ok" : "down" }));
   const gauges = clock.every(GAUGE_POLL_MS, () => {
     metrics.connectedPeels.set(presence.online());
     metrics.jobActive.set(dispatcher.active());
@@ -53,7 +60,7 @@ async function startMaster(
     gauges.cancel();
     await dispatcher.stop();
     presence.stop();
-    peels.stop();
+    directory.stop();
     await nats.close();
   };
 }

@@ -4,6 +4,7 @@ import type { Voice } from "../core/outgoing.ts";
 import type { Bus, Clock, Timer } from "../core/ports.ts";
 import { subjects } from "../core/subjects.ts";
 import { encodePeelHeartbeat } from "../core/wire/heartbeat.ts";
+import { PROTOCOL_VERSION } from "../core/wire/version.ts";
 
 export interface HeartbeatPorts {
   readonly peelId: string;
@@ -18,7 +19,11 @@ export function startHeartbeat(ports: HeartbeatPorts): { beat(): void; timer: Ti
   const subject = subjects.heartbeat.of({ peel: ports.peelId });
   function beat(): void {
     if (!ports.bus.connected) return;
-    const payload = encodePeelHeartbeat({ timestampMs: ports.clock.now(), version: ports.version });
+    const payload = encodePeelHeartbeat({
+      timestampMs: ports.clock.now(),
+      version: ports.version,
+      protocol: PROTOCOL_VERSION,
+    });
     ports.voice.say(subjects.heartbeat, subject, payload);
   }
   beat();

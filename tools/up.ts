@@ -81,11 +81,17 @@ async function runCommand(command: readonly string[], fleet: RunningFleet): Prom
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-async function stayUp(fleet: RunningFleet): Promise<number> {
+/** Keeps the fleet up until Ctrl-C, or until one of its processes ends that may not. */
+export async function stayUp(
+  fleet: RunningFleet,
+  { tolerated = [] }: { tolerated?: readonly string[] } = {},
+): Promise<number> {
   console.log(describe(fleet));
   const { promise: stopped, resolve: stop } = Promise.withResolvers<null>();
   for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, () => stop(null));
-  const failed = await Promise.race([stopped, fleet.failed]);
+  const watched = fleet.children.filter((child) => !tolerated.includes(child.id));
+  const died = Promise.race(watched.map((child) => child.ended.then(() => child)));
+  const failed = await Promise.race([stopped, died]);
   if (failed === null) {
     console.log("stopping …");
     return 0;

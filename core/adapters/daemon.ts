@@ -18,6 +18,7 @@ import { VERSION } from "../version.ts";
 import { startHealth } from "./health_server.ts";
 import { processUsage } from "./process_usage.ts";
 import { stderrSink } from "./stderr.ts";
+import { PARENT_FLAG, stopSignal } from "./stop_signal.ts";
 import { systemClock } from "./system_clock.ts";
 import { systemFiles } from "./system_files.ts";
 
@@ -49,7 +50,7 @@ export async function runDaemon<const T extends OptionTable>(
 ): Promise<number> {
   if (args.includes("--help") || args.includes("-h")) return print(helpOf(spec));
   if (args.includes("--version")) return print(`zester-${spec.component} ${VERSION}`);
-  const stopped = stopSignal(args.includes(PARENT_FLAG));
+  const stopped = stopSignal({ withParent: args.includes(PARENT_FLAG) });
   try {
     const config = await loadConfig({
       table: spec.table,
@@ -67,9 +68,6 @@ export async function runDaemon<const T extends OptionTable>(
   }
 }
 
-/** Tells a daemon to stop when its standard input ends, as it does when whoever started it dies. */
-export const PARENT_FLAG = "--stop-with-parent";
-
 async function serve<T extends OptionTable>(
   spec: DaemonSpec<T>,
   { values }: Config<T>,
@@ -85,7 +83,11 @@ async function serve<T extends OptionTable>(
     clock: systemClock,
     sink: stderrSink,
   });
-  const checks: Record<string, Checks[string]> = {};
+  let started = false;
+  // Down until the parts have registered their own checks: no checks at all would look like all is well.
+  const checks: Record<string, Checks[string]> = {
+    started: () => ({ status: started ? "ok" : "down" }),
+  };
   const metrics = await createMetrics(spec.component, { version: VERSION, usage: processUsage });
   const health = startHealth({
     address: common.health_addr,
@@ -102,6 +104,7 @@ async function serve<T extends OptionTable>(
     metrics,
     check: (name, check) => checks[name] = check,
   });
+  started = true;
   const why = await stopped;
   log.info("stopping", { why });
   const drained = await Promise.race([
@@ -111,19 +114,6 @@ async function serve<T extends OptionTable>(
   await health.stop();
   if (!drained) log.error("not drained in time", { limitMs: DRAIN_MS });
   return drained ? 0 : 1;
-}
-
-function stopSignal(withParent: boolean): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    Deno.addSignalListener(signal, () => resolve(signal));
-  }
-  if (withParent) endOfInput().then(() => resolve("parent gone"));
-  return promise;
-}
-
-async function endOfInput(): Promise<void> {
-  for await (const _ of Deno.stdin.readable) continue;
 }
 
 function helpOf(

@@ -20,7 +20,7 @@ export async function claimJob(job: Job, store: Store): Promise<Job> {
 /** Writes how the job ended, unless somebody else has taken it over meanwhile. */
 export async function finishJob(job: Job, store: Store): Promise<boolean> {
   const jobs = store.bucket(buckets.jobs.name);
-  const written = await jobs.update(job.jid, encodeJob(job), job.epoch ?? 0n);
+  const written = await jobs.update(job.jid, encodeJob(job), job.epoch);
   return written.outcome === "ok";
 }
 

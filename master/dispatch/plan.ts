@@ -18,7 +18,7 @@ export interface DispatchView {
 }
 
 export type DispatchDecision =
-  | { do: "claim"; job: Job; targets: readonly string[] }
+  | { do: "claim"; job: Job; targets: string[] }
   | { do: "refuse"; code: ErrorCode; why: string; fix?: string };
 
 /** Either the record to claim, or why not. */

@@ -142,7 +142,8 @@ function publishRequests(job: Job, firstIssuedMs: number, ports: DispatchPorts):
     module: job.function,
     id: job.stateId ?? "",
     args: job.args,
-    epoch: job.epoch ?? 0n,
+    epoch: job.epoch,
+    reactorDepth: 0,
   });
   for (const peel of job.targets) {
     const audience = ports.peelKey(peel)?.generation ?? 0;

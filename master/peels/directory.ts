@@ -13,6 +13,8 @@ export interface PeelDirectory {
   key(peelId: string): PeelKey | undefined;
   /** Ids of all peels that may be given work, sorted. */
   ids(): string[];
+  /** Tells it that there is a connection (again), so that it need not wait for its next try. */
+  connected(): void;
   stop(): void;
 }
 
@@ -25,6 +27,7 @@ export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDir
   const byPeel = new Map<string, PeelKey>();
   const stopping = new AbortController();
   let ready = false;
+  let wake = new AbortController();
 
   function reindex(): void {
     byPeel.clear();
@@ -68,7 +71,8 @@ export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDir
       } catch (thrown) {
         log.warn("enrollment watch failed", { error: toZesterError(thrown, "enrollments") });
       }
-      await clock.sleep(waitMs, stopping.signal).catch(() => {});
+      wake = new AbortController();
+      await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wake.signal])).catch(() => {});
       waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX);
     }
   }
@@ -80,6 +84,7 @@ export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDir
     },
     key: (peelId) => byPeel.get(peelId),
     ids: () => [...byPeel.keys()].sort(),
+    connected: () => wake.abort(),
     stop: () => stopping.abort(),
   };
 }

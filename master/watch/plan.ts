@@ -1,5 +1,6 @@
 /** Decides what becomes of a job while answers come in: which ones count, when it is over, and how it ended. */
 import type { Return } from "../../core/wire/return.ts";
+import type { Missing } from "../../core/wire/follow.ts";
 import type { JobStatus } from "../../core/wire/job.ts";
 
 export interface WatchState {
@@ -40,7 +41,7 @@ export interface Verdict {
   readonly status: JobStatus;
   readonly returnCount: number;
   readonly successCount: number;
-  readonly missing: readonly { peel: string; reason: string }[];
+  readonly missing: Missing[];
 }
 
 /** How the job ended, from what was collected: first rule that fits wins. */

@@ -122,6 +122,7 @@ async function giveBack(
     ...(response.error === undefined ? {} : { error: response.error }),
     durationMs: response.results.reduce((sum, result) => sum + result.durationMs, 0),
     timestampMs: clock.now(),
+    unreachable: false,
   });
   metrics.exec.inc({ result: response.success ? "success" : "error" });
   for (let waitMs = RETURN_RETRY_MS;; waitMs = Math.min(waitMs * 2, RETURN_RETRY_MS_MAX)) {

@@ -18,8 +18,8 @@ export async function execute(request: ExecRequest, ports: ExecutionPorts): Prom
   const started = ports.clock.monotonic();
   const reply = await attempt(request, ports);
   const durationMs = ports.clock.monotonic() - started;
-  const common = { peelId: ports.peelId, jid: request.jid, success: reply.ok };
-  const result = { name: request.module, changed: false, diff: "", durationMs };
+  const common = { peelId: ports.peelId, jid: request.jid, success: reply.ok, test: false };
+  const result = { name: request.module, changed: false, diff: "", durationMs, skipped: false };
   if (reply.ok) {
     return { ...common, results: [{ ...result, details: { result: shown(reply.value) } }] };
   }
@@ -34,7 +34,7 @@ async function attempt(request: ExecRequest, ports: ExecutionPorts): Promise<Wor
   const load = modules[request.module];
   if (load === undefined) return { ok: false, message: unknownFunction(request.module) };
   const { default: spec } = await load();
-  const params = request.args ?? {};
+  const params = request.args;
   const wrong = unknownParameter(spec, params);
   if (wrong !== null) return { ok: false, message: wrong };
   if (!spec.inline) return await runInWorker({ module: spec.name, params }, ports);

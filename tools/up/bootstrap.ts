@@ -52,6 +52,7 @@ async function enroll(peel: FleetPeel, enrollments: Bucket): Promise<void> {
       curvePublicKey: "",
       state: "active",
       generation: peel.generation,
+      metadata: {},
       createdAtMs: now,
       updatedAtMs: now,
       decidedBy: "up",

@@ -1,5 +1,6 @@
 /** The broker of a local fleet: a nats-server if there is one that is new enough, or the embedded one. */
 import { join } from "node:path";
+import { PARENT_FLAG } from "../../core/adapters/stop_signal.ts";
 import { systemFiles } from "../../core/adapters/system_files.ts";
 import { ZesterError } from "../../core/errors.ts";
 import { entrypointFlags } from "../permissions.ts";
@@ -71,7 +72,7 @@ async function planEmbedded(fleet: Fleet, port: number): Promise<BrokerPlan> {
       role: "broker",
       id: "broker",
       program: Deno.execPath(),
-      args: ["run", ...flags, join(ROOT, main), "--config", config, "--stop-with-parent"],
+      args: ["run", ...flags, join(ROOT, main), "--config", config, PARENT_FLAG],
       listening: (line) => /"listening":"([^"]+)"/.exec(line)?.[1] ?? null,
     },
   };

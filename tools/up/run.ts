@@ -1,6 +1,6 @@
 /** Starts a whole local fleet in the right order, waits until all of it is ready, and takes it down again. */
 import { join } from "node:path";
-import { PARENT_FLAG } from "../../core/adapters/daemon.ts";
+import { PARENT_FLAG } from "../../core/adapters/stop_signal.ts";
 import { systemFiles } from "../../core/adapters/system_files.ts";
 import { ZesterError } from "../../core/errors.ts";
 import { type Entrypoint, entrypointFlags } from "../permissions.ts";
@@ -24,8 +24,6 @@ export interface RunningFleet {
   readonly contextFile: string;
   readonly binFolder: string;
   readonly stateFile: string;
-  /** Resolves with the first child that ended by itself. */
-  readonly failed: Promise<Child>;
   stop(): Promise<void>;
 }
 
@@ -66,7 +64,6 @@ async function start(fleet: Fleet, options: UpOptions, children: Child[]): Promi
     contextFile,
     binFolder,
     stateFile,
-    failed: Promise.race(children.map((child) => child.ended.then(() => child))),
     stop: () => stopAll(children),
   };
 }

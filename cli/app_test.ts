@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { VERSION } from "../core/version.ts";
+import { fakeIo, type FakeIoOptions } from "../tests/fakes/cli_io.ts";
+import { type OpenFleet, runCli } from "./app.ts";
+import type { RunRequest } from "./commands/run.ts";
+import type { RunEvent } from "./render/run_model.ts";
+
+const CONTEXTS = "/home/a/.config/zester/contexts";
+const DISK = {
+  [`${CONTEXTS}/default.yaml`]: [
+    "servers: [nats://127.0.0.1:4222]",
+    "operator: alice",
+    "operator_seed_file: alice.seed",
+  ].join("\n"),
+  [`${CONTEXTS}/lab.yaml`]: "",
+};
+
+const noFleet: OpenFleet = () => {
+  throw new Error("this command must not open a connection");
+};
+
+async function zester(line: string, options: FakeIoOptions = {}, open = noFleet) {
+  const io = fakeIo({ disk: DISK, ...options });
+  const code = await runCli(line.split(" "), io, open);
+  return { code, ...io.text() };
+}
+
+/** A fleet of one peel; remembers what it was asked. */
+function recordingFleet() {
+  const seen: { context: string | undefined; request: RunRequest }[] = [];
+  let closed = 0;
+  const events: RunEvent[] = [
+    { kind: "accepted", jid: "j1", targets: ["a"], master: "m1" },
+    {
+      kind: "returns",
+      returns: [{
+        peelId: "a",
+        success: true,
+        durationMs: 3,
+        returnData: {
+          results: [{
+            name: "x",
+            changed: false,
+            diff: "",
+            durationMs: 3,
+            details: { result: "true" },
+          }],
+        },
+      }],
+    },
+    { kind: "done", status: "complete", missing: [] },
+  ];
+  const open: OpenFleet = (context) =>
+    Promise.resolve({
+      follow: (request, onEvent) => {
+        seen.push({ context, request });
+        events.forEach(onEvent);
+        return Promise.resolve();
+      },
+      close: () => Promise.resolve(void closed++),
+    });
+  return { open, seen, closed: () => closed };
+}
+
+Deno.test("runCli() runs a function on the fleet of the context, and closes it", async () => {
+  const fleet = recordingFleet();
+  const { code, stdout } = await zester(
+    "--context lab web-* test.echo hi text=a --timeout 1m30s -q",
+    {},
+    fleet.open,
+  );
+  assert.equal(code, 0);
+  assert.equal(stdout, "a  true   3ms\n");
+  assert.deepEqual(fleet.seen, [{
+    context: "lab",
+    request: {
+      target: "web-*",
+      function: "test.echo",
+      id: "hi",
+      args: { text: "a" },
+      timeoutMs: 90_000,
+    },
+  }]);
+  assert.equal(fleet.closed(), 1);
+});
+
+Deno.test("runCli() passes words after -- on as they are", async () => {
+  const fleet = recordingFleet();
+  await zester("a test.echo -q -- --help", {}, fleet.open);
+  assert.equal(fleet.seen[0]?.request.id, "--help");
+});
+
+const printed: [line: string, want: string | RegExp][] = [
+  ["version", `zester ${VERSION}\n`],
+  ["--version", `zester ${VERSION}\n`],
+  ["version -o json", `{"version":"${VERSION}"}\n`],
+  ["--help", /^Run functions on a fleet.*\n\n {2}zester '\*' test\.ping /],
+  ["context --help", /^A context says which fleet/],
+  ["help exit-codes", /\n {4}5 {2}nobody matched the target\n/],
+  ["help flags", /-o, --output table\|json\|jsonl\|yaml\|text\|ids/],
+  ["context list", `* default  ${CONTEXTS}/default.yaml\n  lab      ${CONTEXTS}/lab.yaml\n`],
+  ["context list -o ids", "default\nlab\n"],
+  [
+    "context show",
+    `context             default\nfile                ${CONTEXTS}/default.yaml\n` +
+    "servers             nats://127.0.0.1:4222\noperator            alice\n" +
+    `operator_seed_file  ${CONTEXTS}/alice.seed\n`,
+  ],
+  ["context show --origin", new RegExp(`operator +alice +file ${CONTEXTS}/default.yaml:2\n`)],
+  ["context show -o json", /"servers": \[\n {4}"nats:/],
+];
+for (const [line, want] of printed) {
+  Deno.test(`runCli() prints the answer of "zester ${line}" and exits 0`, async () => {
+    const { code, stdout, stderr } = await zester(line);
+    assert.deepEqual([code, stderr], [0, ""]);
+    if (typeof want === "string") assert.equal(stdout, want);
+    else assert.match(stdout, want);
+  });
+}
+
+const refused: [line: string, code: number, stderr: string][] = [
+  [
+    "contxt list",
+    2,
+    "error ZE0002: no such command: contxt\n  fix      did you mean `zester context`?\n",
+  ],
+  [
+    "a test.ping --timout 5m",
+    2,
+    "error ZE0002: no such flag: --timout\n  fix      did you mean `--timeout`?\n",
+  ],
+  [
+    "a test.ping -z",
+    2,
+    "error ZE0002: no such flag: -z\n  fix      zester help flags; after `--` nothing is a flag\n",
+  ],
+  [
+    "a test.ping -o jsn",
+    2,
+    'error ZE0002: --output: "jsn" is not one of table, json, jsonl, yaml, text, ids\n',
+  ],
+  [
+    "a test.ping --timeout 5",
+    2,
+    'error ZE0002: --timeout: "5" is not a duration such as 30s, 5m or 1h30m, or 0\n',
+  ],
+  ["a test.ping -o", 2, "error ZE0002: --output needs a value\n"],
+  ["a test.ping -q -q", 2, "error ZE0002: --quiet is given twice\n"],
+  ["context list extra", 2, 'error ZE0002: unexpected argument "extra"\n'],
+  [
+    "help ouput",
+    2,
+    'error ZE0002: no help on "ouput"\n  fix      did you mean `zester help output`?\n',
+  ],
+  [
+    "context show --context prod",
+    2,
+    `error ZE0003: no context "prod" (from --context): looked for ${CONTEXTS}/prod.yaml\n` +
+    "  fix      start a fleet on this machine with `deno task up`, which makes one, " +
+    "or set ZESTER_CONTEXT to the file that your fleet's owner gave you\n",
+  ],
+  ["a test.ping", 1, "error ZE0001: run: this command must not open a connection\n"],
+];
+for (const [line, want, story] of refused) {
+  Deno.test(`runCli() refuses "zester ${line}" with exit code ${want}`, async () => {
+    const { code, stdout, stderr } = await zester(line);
+    assert.deepEqual([code, stdout, stderr], [want, "", story]);
+  });
+}

@@ -1,0 +1,95 @@
+/** A run for programs. Field names are part of the interface: they are added, never renamed. */
+import {
+  type Outcome,
+  type Run,
+  type RunResult,
+  type RunSummary,
+  sortedOutcomes,
+} from "./run_model.ts";
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+const STATUS_WORDS: Readonly<Record<Outcome["status"], string>> = {
+  ok: "success",
+  changed: "success",
+  failed: "failed",
+  silent: "unreachable",
+};
+
+/** What one peel did, in the form of `-o json` and `-o yaml`. */
+export function outcomeData(outcome: Outcome): Record<string, unknown> {
+  const { peel, status, results, error, silence } = outcome;
+  return defined({
+    peel_id: peel,
+    status: STATUS_WORDS[status],
+    success: status === "ok" || status === "changed",
+    results: results.map(resultData),
+    error: error ?? silence,
+  });
+}
+
+function resultData(result: RunResult): Record<string, unknown> {
+  const { name, changed, details, durationMs, diff, error, skipped, skipReason } = result;
+  return defined({
+    name,
+    changed,
+    details: Object.keys(details).length === 0 ? undefined : details,
+    duration: Math.round(durationMs * NANOSECONDS_PER_MS),
+    diff: diff === "" ? undefined : diff,
+    error,
+    skipped: skipped || undefined,
+    skip_reason: skipReason,
+  });
+}
+
+/** All peels as one array, sorted by id. */
+export function runJson(run: Run): string {
+  return JSON.stringify(sortedOutcomes(run).map(outcomeData), null, 2) + "\n";
+}
+
+/** First line of `-o jsonl`: who is meant. */
+export function targetsLine(run: Run): string {
+  return jsonLine({ kind: "targets", jid: run.jid, matched: run.targets.length });
+}
+
+/** One line of `-o jsonl` per peel: it returned, or it is silent. */
+export function outcomeJsonLine(outcome: Outcome): string {
+  const { peel, status, results, error, silence, durationMs } = outcome;
+  if (status === "silent") return jsonLine({ kind: "silence", peel, reason: silence, error });
+  return jsonLine({
+    kind: "return",
+    peel,
+    result: status,
+    changed: results.filter((result) => result.changed).length,
+    failed: results.filter((result) => result.error !== undefined).length,
+    ms: Math.round(durationMs),
+    results: results.map(resultData),
+    error,
+  });
+}
+
+/** Last line of `-o jsonl`. */
+export function summaryJsonLine({ ok, changed, failed, silent }: RunSummary, exit: number): string {
+  return jsonLine({ kind: "summary", ok, changed, failed, silent, exit });
+}
+
+/** One object on one line, absent members left out. */
+export function jsonLine(value: Record<string, unknown>): string {
+  return JSON.stringify(value) + "\n";
+}
+
+/** One document per peel. */
+export async function runYaml(run: Run): Promise<string> {
+  const { dump } = await import("js-yaml");
+  return sortedOutcomes(run).map((outcome) => `---\n${dump(outcomeData(outcome))}`).join("");
+}
+
+/** Ids of the peels that did not fail, one per line. */
+export function runIds(run: Run): string {
+  return sortedOutcomes(run).filter(({ status }) => status === "ok" || status === "changed")
+    .map(({ peel }) => `${peel}\n`).join("");
+}
+
+function defined(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}

@@ -1,0 +1,168 @@
+/** What is known of a run, from the events that came in. Decides nothing but who did what; drawing is elsewhere. */
+import { displayPeelId } from "../../core/ids.ts";
+
+/** One result of a function or state, as it came back. */
+export interface RunResult {
+  readonly name: string;
+  readonly changed: boolean;
+  readonly diff: string;
+  readonly durationMs: number;
+  readonly details: Readonly<Record<string, string>>;
+  readonly error?: string | undefined;
+  readonly skipped?: boolean | undefined;
+  readonly skipReason?: string | undefined;
+}
+
+/** What one peel gave back. */
+export interface RunReturn {
+  readonly peelId: string;
+  readonly success: boolean;
+  readonly error?: string | undefined;
+  readonly durationMs: number;
+  /** True on a return that a master made up for a peel it could not reach. */
+  readonly unreachable?: boolean | undefined;
+  readonly returnData?: { readonly results: readonly RunResult[] } | null | undefined;
+}
+
+/** The events of a run that the CLI understands; what masters send fits this. */
+export type RunEvent =
+  | {
+    readonly kind: "accepted";
+    readonly jid: string;
+    readonly targets: readonly string[];
+    readonly master: string;
+  }
+  | { readonly kind: "acks"; readonly peels: readonly string[] }
+  | { readonly kind: "returns"; readonly returns: readonly RunReturn[] }
+  | {
+    readonly kind: "done";
+    readonly status: string;
+    readonly missing: readonly { readonly peel: string; readonly reason: string }[];
+  }
+  | {
+    readonly kind: "refused";
+    readonly code: string;
+    readonly message: string;
+    readonly fix?: string | undefined;
+  };
+
+/** Why a peel is silent, as far as can be told from here; a master may know more. */
+export const SILENCE = {
+  no_ack: "no answer",
+  no_return: "took the job, then no answer",
+  unreachable: "could not be reached",
+} as const;
+export type Silence = keyof typeof SILENCE;
+
+/** What became of one peel. */
+export interface Outcome {
+  /** In display form. */
+  readonly peel: string;
+  readonly status: "ok" | "changed" | "failed" | "silent";
+  readonly results: readonly RunResult[];
+  /** What the peel, or for a silent one the master, says about it. */
+  readonly error?: string;
+  readonly silence?: Silence;
+  readonly durationMs: number;
+}
+
+export interface RunSummary {
+  readonly matched: number;
+  readonly ok: number;
+  readonly changed: number;
+  readonly failed: number;
+  readonly silent: number;
+  readonly cancelled: boolean;
+}
+
+type Refusal = Extract<RunEvent, { kind: "refused" }>;
+
+/** The state of one run. */
+export interface Run {
+  jid: string | null;
+  master: string | null;
+  targets: readonly string[];
+  status: string | null;
+  refusal: Refusal | null;
+  readonly acked: Set<string>;
+  readonly outcomes: Map<string, Outcome>;
+  /** Kept as outcomes come in: counting them anew at every event would cost the square of the fleet. */
+  readonly counts: Record<Outcome["status"], number>;
+}
+
+/** A run of which nothing is known yet. */
+export function newRun(): Run {
+  return {
+    jid: null,
+    master: null,
+    targets: [],
+    status: null,
+    refusal: null,
+    acked: new Set(),
+    outcomes: new Map(),
+    counts: { ok: 0, changed: 0, failed: 0, silent: 0 },
+  };
+}
+
+/** Takes one event in; gives the outcomes that it made known. */
+export function takeEvent(run: Run, event: RunEvent): Outcome[] {
+  switch (event.kind) {
+    case "accepted":
+      run.jid = event.jid;
+      run.master = event.master;
+      run.targets = event.targets;
+      return [];
+    case "acks":
+      for (const peel of event.peels) run.acked.add(peel);
+      return [];
+    case "returns":
+      return event.returns.flatMap((given) => settle(run, given.peelId, outcomeOf(given)));
+    case "done":
+      run.status = event.status;
+      return event.missing.flatMap(({ peel, reason }) =>
+        settle(run, peel, { ...silentOutcome(run, peel), error: reason })
+      );
+    case "refused":
+      run.refusal = event;
+      return [];
+  }
+}
+
+/** Gives up on whoever has not answered: for a run whose end will not be heard. */
+export function giveUp(run: Run): Outcome[] {
+  return run.targets.flatMap((peel) => settle(run, peel, silentOutcome(run, peel)));
+}
+
+/** The first word of a peel counts; a repeat changes nothing. */
+function settle(run: Run, peel: string, outcome: Outcome): Outcome[] {
+  if (run.outcomes.has(peel)) return [];
+  run.outcomes.set(peel, outcome);
+  run.counts[outcome.status]++;
+  return [outcome];
+}
+
+function outcomeOf(given: RunReturn): Outcome {
+  const { peelId, durationMs, error } = given;
+  const results = given.returnData?.results ?? [];
+  const common = { peel: displayPeelId(peelId), results, durationMs };
+  const why = error === undefined || error === "" ? {} : { error };
+  if (given.unreachable) return { ...common, ...why, status: "silent", silence: "unreachable" };
+  if (!given.success || "error" in why) return { ...common, ...why, status: "failed" };
+  return { ...common, status: results.some(({ changed }) => changed) ? "changed" : "ok" };
+}
+
+function silentOutcome({ acked }: Run, peel: string): Outcome {
+  const silence = acked.has(peel) ? "no_return" : "no_ack";
+  return { peel: displayPeelId(peel), status: "silent", silence, results: [], durationMs: 0 };
+}
+
+/** What it adds up to so far. */
+export function summarize({ targets, counts, status }: Run): RunSummary {
+  return { matched: targets.length, ...counts, cancelled: status === "canceled" };
+}
+
+/** Outcomes by peel, `peel-2` before `peel-10`. */
+export function sortedOutcomes(run: Run): Outcome[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  return [...run.outcomes.values()].sort((a, b) => compare(a.peel, b.peel));
+}

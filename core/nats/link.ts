@@ -1,0 +1,359 @@
+/**
+ * Owns the connection: the first connect, the state that follows, and a deadline for every await. The client keeps waiting
+ * for ever in several places (a flush to a stopped server, a request on a lost connection); nothing above this file does.
+ */
+import { connect, createInbox, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { ZesterError } from "../errors.ts";
+import {
+  CLI_CONNECT_TIMEOUT_MS,
+  DAEMON_CONNECT_TIMEOUT_MS,
+  FIRST_CONNECT_WAIT_MS,
+  PING_INTERVAL_MS,
+  PING_OUTSTANDING_MAX,
+  RECONNECT_JITTER_MS,
+  RECONNECT_JITTER_TLS_MS,
+  RECONNECT_WAIT_MS,
+  SERVER_VERSION_MIN,
+} from "../limits.ts";
+import type { HeaderField, Message } from "../ports.ts";
+import { fromClient } from "./failures.ts";
+import { headersOf, toMessage } from "./messages.ts";
+
+/** What became of the connection. `connected` is the first time, `reconnected` every later one. */
+export interface ConnectionStatus {
+  kind: "connected" | "disconnected" | "reconnected" | "closed";
+  /** Whom we are or were connected to. */
+  server?: string;
+}
+
+export interface LinkOptions {
+  servers: readonly string[];
+  user?: string;
+  password?: string;
+  name: string;
+  mode: "daemon" | "cli";
+  inboxPrefix: string;
+  onStatus?(event: ConnectionStatus): void;
+  /** Told what has no caller to fail: refused subscriptions, failed attempts, handlers that threw. */
+  onProblem?(error: ZesterError): void;
+}
+
+type Receive = (message: Msg) => void;
+
+interface Interest {
+  readonly subject: string;
+  readonly queue: string | undefined;
+  readonly receive: Receive;
+  /** Ends it on the client; absent before the first connect. */
+  stop: (() => void) | undefined;
+}
+
+/** One connection, whether it is there yet or not. */
+export class Link {
+  readonly #options: LinkOptions;
+  /** Made before there is a connection: they become live with the first one. Later the client renews them itself. */
+  readonly #interests = new Set<Interest>();
+  #client: NatsConnection | undefined;
+  #connected = false;
+  #closed = false;
+  #wake: (() => void) | undefined;
+  /** Rejects when the connection is lost, for those who wait for an answer on it. */
+  #lost = newLoss();
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  get client(): NatsConnection | undefined {
+    return this.#client;
+  }
+
+  /** Connects once or throws `unreachable`; for programs with somebody in front of them. */
+  async connectNow(): Promise<void> {
+    this.#adopt(await this.#attempt(CLI_CONNECT_TIMEOUT_MS));
+  }
+
+  /** Connects sometime; tries until it works or the link is closed. */
+  async connectInBackground(): Promise<void> {
+    for (let waitMs = FIRST_CONNECT_WAIT_MS; !this.#closed; waitMs *= 2) {
+      try {
+        return this.#adopt(await this.#attempt(DAEMON_CONNECT_TIMEOUT_MS));
+      } catch (error) {
+        this.report(fromClient("connect", error));
+      }
+      await this.#pause(Math.min(waitMs, RECONNECT_WAIT_MS) + Math.random() * RECONNECT_JITTER_MS);
+    }
+  }
+
+  async #attempt(timeoutMs: number): Promise<NatsConnection> {
+    const { servers, user, password, name, mode, inboxPrefix } = this.#options;
+    const client = await within(
+      timeoutMs,
+      connect({
+        servers: [...servers],
+        name,
+        inboxPrefix,
+        timeout: timeoutMs,
+        reconnect: mode === "daemon",
+        maxReconnectAttempts: -1,
+        // A login that was refused may be allowed a minute later, when the fleet's users are known again.
+        ignoreAuthErrorAbort: true,
+        reconnectTimeWait: RECONNECT_WAIT_MS,
+        reconnectJitter: RECONNECT_JITTER_MS,
+        reconnectJitterTLS: RECONNECT_JITTER_TLS_MS,
+        pingInterval: PING_INTERVAL_MS,
+        maxPingOut: PING_OUTSTANDING_MAX,
+        ...(user === undefined ? {} : { user }),
+        ...(password === undefined ? {} : { pass: password }),
+      }),
+      (late) => late.close(),
+    ).catch((error) => {
+      throw unreachable(servers, error);
+    });
+    const version = client.info?.version ?? "0.0.0";
+    if (isSupported(version)) return client;
+    await client.close();
+    throw unsupported(version);
+  }
+
+  #adopt(client: NatsConnection): void {
+    if (this.#closed) {
+      client.close().catch(() => {});
+      return;
+    }
+    this.#client = client;
+    this.#connected = true;
+    for (const interest of this.#interests) this.#listen(client, interest);
+    this.#follow(client);
+    this.#tell({ kind: "connected", server: client.getServer() });
+  }
+
+  async #follow(client: NatsConnection): Promise<void> {
+    for await (const event of client.status()) {
+      if (event.type === "disconnect") this.#onDisconnect(event.server);
+      else if (event.type === "reconnect") this.#onReconnect(client, event.server);
+      else if (event.type === "error") this.report(fromClient("connection", event.error));
+    }
+    const wasOpen = !this.#closed;
+    this.#onDisconnect(client.getServer());
+    this.#closed = true;
+    if (wasOpen) this.#tell({ kind: "closed" });
+  }
+
+  #onDisconnect(server: string): void {
+    if (!this.#connected) return;
+    this.#connected = false;
+    this.#lost.reject(this.#notConnected("waiting for an answer"));
+    this.#lost = newLoss();
+    this.#tell({ kind: "disconnected", server });
+  }
+
+  #onReconnect(client: NatsConnection, server: string): void {
+    this.#connected = true;
+    const version = client.info?.version ?? "0.0.0";
+    if (!isSupported(version)) this.report(unsupported(version));
+    this.#tell({ kind: "reconnected", server });
+  }
+
+  #tell(event: ConnectionStatus): void {
+    this.#options.onStatus?.(event);
+  }
+
+  /** Hands an error to whoever listens for those that no call can return. */
+  report(error: ZesterError): void {
+    this.#options.onProblem?.(error);
+  }
+
+  #pause(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The live client, or `disconnected`. */
+  live(doing: string): NatsConnection {
+    if (this.#connected && this.#client !== undefined) return this.#client;
+    throw this.#notConnected(doing);
+  }
+
+  #notConnected(doing: string): ZesterError {
+    const code = this.#closed ? "closed" : "disconnected";
+    return new ZesterError(code, `${doing}: not connected to ${this.#options.servers.join(", ")}`);
+  }
+
+  inbox(): string {
+    return createInbox(this.#options.inboxPrefix);
+  }
+
+  publish(
+    subject: string,
+    data: Uint8Array,
+    { headers = [], reply }: { headers?: readonly HeaderField[]; reply?: string } = {},
+  ): void {
+    const client = this.live(`publish ${subject}`);
+    try {
+      const lines = headersOf(headers);
+      client.publish(subject, data, {
+        ...(lines === undefined ? {} : { headers: lines }),
+        ...(reply === undefined ? {} : { reply }),
+      });
+    } catch (error) {
+      throw fromClient(`publish ${subject}`, error);
+    }
+  }
+
+  /** Listens from now on, or from the first connect on. Returns what ends it. */
+  subscribe(subject: string, receive: Receive, queue?: string): () => void {
+    const interest: Interest = { subject, queue, receive, stop: undefined };
+    if (this.#closed) throw this.#notConnected(`subscribe ${subject}`);
+    if (this.#client !== undefined) this.#listen(this.#client, interest);
+    this.#interests.add(interest);
+    return () => {
+      this.#interests.delete(interest);
+      interest.stop?.();
+      interest.stop = undefined;
+    };
+  }
+
+  #listen(client: NatsConnection, interest: Interest): void {
+    const { subject, queue, receive } = interest;
+    try {
+      const subscription = client.subscribe(subject, {
+        ...(queue === undefined ? {} : { queue }),
+        callback: (error, message) => {
+          if (error !== null) return this.report(fromClient(`subscribe ${subject}`, error));
+          try {
+            receive(message);
+          } catch (thrown) {
+            // An error that rises from here would end the client's reader, and with it every subscription.
+            this.report(fromClient(`handler of ${subject}`, thrown));
+          }
+        },
+      });
+      interest.stop = () => subscription.unsubscribe();
+    } catch (error) {
+      throw fromClient(`subscribe ${subject}`, error);
+    }
+  }
+
+  /** One answer, or an error by the deadline at the latest; at once when the connection is lost. */
+  async request(
+    subject: string,
+    data: Uint8Array,
+    { headers = [], timeoutMs }: { headers?: readonly HeaderField[]; timeoutMs: number },
+  ): Promise<Message> {
+    const client = this.live(`request ${subject}`);
+    try {
+      const lines = headersOf(headers);
+      const answer = client.request(subject, data, {
+        timeout: timeoutMs,
+        ...(lines === undefined ? {} : { headers: lines }),
+      });
+      return toMessage(await this.unlessLost(answer));
+    } catch (error) {
+      throw fromClient(`request ${subject}`, error);
+    }
+  }
+
+  async flush(timeoutMs: number): Promise<void> {
+    const client = this.live("flush");
+    try {
+      await within(timeoutMs, this.unlessLost(client.flush()));
+    } catch (error) {
+      throw fromClient("flush", error);
+    }
+  }
+
+  /** The promise, or `disconnected` as soon as the connection is lost. */
+  unlessLost<T>(promise: Promise<T>): Promise<T> {
+    promise.catch(() => {});
+    return Promise.race([promise, this.#lost.promise]);
+  }
+
+  /** Lets subscriptions finish what they have, sends what is left, and closes; by the deadline in any case. */
+  async drain(timeoutMs: number): Promise<void> {
+    const client = this.#client;
+    if (client !== undefined && this.#connected && !client.isClosed()) {
+      await within(timeoutMs, client.drain()).catch((error) =>
+        this.report(fromClient("drain", error))
+      );
+    }
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake?.();
+    this.#interests.clear();
+    const client = this.#client;
+    if (client !== undefined && !client.isClosed()) await client.close();
+    this.#connected = false;
+    this.#lost.reject(this.#notConnected("closing"));
+  }
+
+  /** Whom we are connected to, as it called itself, with its cluster. */
+  get info(): NatsConnection["info"] {
+    return this.#client?.info;
+  }
+}
+
+function newLoss(): PromiseWithResolvers<never> {
+  const loss = Promise.withResolvers<never>();
+  loss.promise.catch(() => {});
+  return loss;
+}
+
+/** The promise, or `timeout`. What comes too late is handed to `discard`. */
+export function within<T>(
+  timeoutMs: number,
+  promise: Promise<T>,
+  discard: (late: T) => unknown = () => {},
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new ZesterError("timeout", `no answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+    promise.then(
+      (value) => isLate ? discard(value) : resolve(value),
+      reject,
+    ).finally(() => clearTimeout(timer));
+  });
+}
+
+function unreachable(servers: readonly string[], thrown: unknown): ZesterError {
+  const cause = fromClient("connect", thrown);
+  const code = cause.code === "permission_denied" ? cause.code : "unreachable";
+  return new ZesterError(code, `NATS at ${servers.join(", ")}: ${cause.message}`, {
+    cause,
+    fix: code === "unreachable"
+      ? "check that the server runs and that the address is right"
+      : "check user and password",
+  });
+}
+
+function unsupported(version: string): ZesterError {
+  return new ZesterError(
+    "server_unsupported",
+    `NATS server ${version} is too old: ${SERVER_VERSION_MIN.join(".")} is the oldest that works`,
+    { fix: "upgrade nats-server" },
+  );
+}
+
+function isSupported(version: string): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  for (const [at, least] of SERVER_VERSION_MIN.entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}

@@ -1,0 +1,63 @@
+/** A terminal in memory, for tests of the CLI. */
+import type { Io } from "../../cli/io.ts";
+import type { Clock } from "../../core/ports.ts";
+
+export interface FakeIo extends Io {
+  readonly out: string[];
+  readonly err: string[];
+  /** All that went to stdout and stderr. */
+  text(): { stdout: string; stderr: string };
+  interrupt(): void;
+}
+
+export interface FakeIoOptions {
+  env?: Record<string, string>;
+  disk?: Readonly<Record<string, string>>;
+  terminal?: boolean;
+}
+
+/** A clock that stands still but for its monotonic time, which each reading moves by 24 ms. */
+function steppingClock(): Clock {
+  let monotonicMs = 0;
+  const unused = () => {
+    throw new Error("the CLI needs no timer here");
+  };
+  const monotonic = () => (monotonicMs += 24) - 24;
+  return {
+    now: () => Date.UTC(2026, 10, 18),
+    monotonic,
+    after: unused,
+    every: unused,
+    sleep: unused,
+  };
+}
+
+/** Makes one; `disk` maps paths to texts. */
+export function fakeIo({ env = {}, disk = {}, terminal = false }: FakeIoOptions = {}): FakeIo {
+  const [out, err]: [string[], string[]] = [[], []];
+  const interrupt = new AbortController();
+  return {
+    out,
+    err,
+    text: () => ({ stdout: out.join(""), stderr: err.join("") }),
+    interrupt: () => interrupt.abort(),
+    stdout: (text) => void out.push(text),
+    stderr: (text) => void err.push(text),
+    stdoutIsTerminal: terminal,
+    stderrIsTerminal: terminal,
+    env: { LANG: "C.UTF-8", ...env },
+    home: "/home/a",
+    clock: steppingClock(),
+    random: { bytes: (length) => new Uint8Array(length), float: () => 0 },
+    files: {
+      read: (path) =>
+        Promise.resolve(disk[path] === undefined ? null : new TextEncoder().encode(disk[path])),
+    },
+    listFolder: (folder) =>
+      Promise.resolve(
+        Object.keys(disk).filter((path) => path.startsWith(`${folder}/`))
+          .map((path) => path.slice(folder.length + 1)),
+      ),
+    interrupted: interrupt.signal,
+  };
+}

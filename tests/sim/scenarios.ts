@@ -1,0 +1,7 @@
+/** Every scenario that `deno task sim` knows, by name. */
+import { leaseScenario } from "./lease_scenario.ts";
+import type { Scenario } from "./world.ts";
+
+export const scenarios: Readonly<Record<string, Scenario>> = {
+  lease: leaseScenario(),
+};
