@@ -7,7 +7,7 @@ import { parseUpOptions } from "../../tools/up/options.ts";
 
 /** Commands of a guide that are marked to be run, with the exit code that the guide promises. */
 function commandsOf(markdown: string): { command: string; exit: number }[] {
-  const marked = /<!-- run: exit (\d+) -->\n```sh\n([\s\S]*?)```/g;
+  const marked = /<!-- run: exit (\d+) -->\n+```sh\n([\s\S]*?)```/g;
   return [...markdown.matchAll(marked)].map(([, exit, command = ""]) => ({
     command,
     exit: Number(exit),

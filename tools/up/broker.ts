@@ -57,7 +57,7 @@ async function planEmbedded(fleet: Fleet, port: number): Promise<BrokerPlan> {
     JSON.stringify(
       {
         listen: `${HOST}:${port}`,
-        store: join(folder, "embedded.log"),
+        store: join(folder, "embedded"),
         users: fleet.users,
       },
       null,

@@ -21,6 +21,8 @@ export interface Child {
   readonly address: Promise<string>;
   readonly ended: Promise<Deno.CommandStatus>;
   readonly isRunning: boolean;
+  /** Why it ended, as far as its last lines tell. */
+  obituary(): ZesterError;
   kill(signal: Deno.Signal): void;
 }
 
@@ -49,12 +51,22 @@ export function startChild(spec: ChildSpec, logFolder: string): Child {
   const drained = Promise.all([lines(child.stdout, take), lines(child.stderr, take)]);
   let running = true;
   const ended = child.status.then(async (status) => {
-    running = false;
     await drained;
+    running = false;
     file.close();
-    reject(diedEarly(spec, status, tail));
+    reject(obituary());
     return status;
   });
+  function obituary(): ZesterError {
+    const errors = tail.filter((line) => line.startsWith("error "));
+    const words = (errors.length > 0 ? errors : tail).join("\n  ").replaceAll(
+      /^error ZE\d+: /gm,
+      "",
+    );
+    return new ZesterError("config_invalid", `${spec.role} ${spec.id} ended: ${words}`, {
+      fix: `see ${log}`,
+    });
+  }
   return {
     role: spec.role,
     id: spec.id,
@@ -65,6 +77,7 @@ export function startChild(spec: ChildSpec, logFolder: string): Child {
     get isRunning() {
       return running;
     },
+    obituary,
     kill(signal) {
       if (running) child.kill(signal);
     },
@@ -75,18 +88,6 @@ export function startChild(spec: ChildSpec, logFolder: string): Child {
 function environment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(Deno.env.toObject()).filter(([name]) => !name.startsWith("ZESTER_")),
-  );
-}
-
-function diedEarly(
-  spec: ChildSpec,
-  status: Deno.CommandStatus,
-  tail: readonly string[],
-): ZesterError {
-  const last = tail.map((line) => line.replace(/^error ZE\d+: /, "")).join("\n  ");
-  return new ZesterError(
-    "config_invalid",
-    `${spec.role} ${spec.id} ended with ${status.code}: ${last}`,
   );
 }
 

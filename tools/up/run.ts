@@ -150,8 +150,8 @@ async function untilReady(child: Child): Promise<void> {
     if (answer?.status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  const what = child.isRunning ? "was not ready in time" : "ended while it was starting";
-  throw new ZesterError("timeout", `${child.role} ${child.id} ${what}`, {
+  if (!child.isRunning) throw child.obituary();
+  throw new ZesterError("timeout", `${child.role} ${child.id} was not ready in time`, {
     fix: `see ${child.log}`,
   });
 }
