@@ -58,6 +58,19 @@ Deno.test("publish() refuses subjects that are none", () => {
   assert.equal(a.subscribe("1", "a..b"), "denied");
 });
 
+Deno.test("publish() takes wildcards only in requests to the API, where they are plain tokens", () => {
+  const { engine } = newEngine();
+  const a = probe(engine);
+  a.subscribe("1", "$JS.API.CONSUMER.CREATE.*.>");
+  assert.equal(a.publish("$JS.API.CONSUMER.CREATE.S.c.s.*", bytes("x")), "ok");
+  assert.equal(a.publish("$JS.API.CONSUMER.CREATE.S.c.>", bytes("y")), "ok");
+  assert.deepEqual(a.seen(), [
+    "1:$JS.API.CONSUMER.CREATE.S.c.s.*=x",
+    "1:$JS.API.CONSUMER.CREATE.S.c.>=y",
+  ]);
+  assert.equal(a.publish("s.*", bytes("z")), "denied");
+});
+
 Deno.test("connect() with echo false keeps a session's own messages from it", () => {
   const { engine } = newEngine();
   const a = probe(engine, { echo: false });

@@ -121,7 +121,7 @@ export async function chooseContext(
   if (variable !== undefined && variable !== "") {
     return choiceOf(variable, "ZESTER_CONTEXT", env, home);
   }
-  const current = (await readText(join(configFolder(env, home), "current"), files))?.trim();
+  const current = (await readText(join(configFolder(env, home), CURRENT_FILE), files))?.trim();
   return current
     ? choiceOf(current, "current", env, home)
     : choiceOf("default", "default", env, home);
@@ -137,6 +137,9 @@ export function configFolder(env: Environment, home: string | undefined): string
     fix,
   });
 }
+
+/** In the configuration folder: names the context that is taken without being asked for. */
+export const CURRENT_FILE = "current";
 
 /** The folder that holds one file per context. */
 export function contextsFolder(env: Environment, home: string | undefined): string {

@@ -6,6 +6,7 @@
  * consumers nor write buckets. So a peel that was taken over can read what it may read anyway, and speak as itself.
  */
 import { buckets, type BucketSpec, streams, type StreamSpec } from "./buckets.ts";
+import { bucketStreamName, bucketSubject } from "./stream_config.ts";
 import { inboxPrefix, type Role, subjectsFor } from "./subjects.ts";
 
 export interface SubjectLists {
@@ -20,16 +21,6 @@ export interface Grants {
 
 const ALL_BUCKETS: readonly BucketSpec[] = Object.values(buckets);
 const ALL_STREAMS: readonly StreamSpec[] = Object.values(streams);
-
-/** The stream behind a bucket. */
-export function bucketStream(bucket: string): string {
-  return `KV_${bucket}`;
-}
-
-/** The stored subject of a key. */
-export function bucketSubject(bucket: string, key: string): string {
-  return `$KV.${bucket}.${key}`;
-}
 
 /** Permissions of one identity. */
 export function grantsFor(role: Role, identity: string): Grants {
@@ -83,7 +74,7 @@ function client(publish: readonly string[], subscribe: readonly string[]): Grant
 function directGets(readers: "peelReads" | "operatorReads", identity: string): string[] {
   return ALL_BUCKETS.flatMap(({ name, [readers]: keys }) =>
     keys.map((key) =>
-      `$JS.API.DIRECT.GET.${bucketStream(name)}.${
+      `$JS.API.DIRECT.GET.${bucketStreamName(name)}.${
         bucketSubject(name, key.replace("{peel}", identity))
       }`
     )
@@ -105,8 +96,8 @@ function masterStore(): string[] {
     "$JS.API.INFO",
     ...ALL_BUCKETS.flatMap(({ name }) => [
       bucketSubject(name, ">"),
-      ...reads(bucketStream(name)),
-      ...ownConsumers(bucketStream(name)),
+      ...reads(bucketStreamName(name)),
+      ...ownConsumers(bucketStreamName(name)),
     ]),
     ...ALL_STREAMS.flatMap((stream) => [
       ...reads(stream.name),

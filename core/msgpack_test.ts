@@ -242,8 +242,8 @@ Deno.test("encode() writes equal maps as equal bytes and leaves undefined keys o
 
 const times: [iso: string, hex: string][] = [
   ["1970-01-01T00:00:00.000Z", "d6ff00000000"],
-  ["2017-10-10T04:00:47.000Z", "d6ff59dc44ef"],
-  ["2017-10-10T04:00:47.250Z", "d7ff3b9aca0059dc44ef"],
+  ["2017-10-10T04:00:47.000Z", "d6ff59dc45ef"],
+  ["2017-10-10T04:00:47.250Z", "d7ff3b9aca0059dc45ef"],
   ["0001-01-01T00:00:00.000Z", "c70cff00000000fffffff1886e0900"],
 ];
 

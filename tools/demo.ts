@@ -2,7 +2,8 @@
  * `deno task demo`: shows a fleet at work on this machine, with nothing else installed. Each step says what it does, runs the
  * real command, and shows what it printed. Stays up afterwards; `--once` exits.
  */
-import { ERRORS, toZesterError, ZesterError } from "../core/errors.ts";
+import { errorText } from "../core/error_text.ts";
+import { toZesterError, ZesterError } from "../core/errors.ts";
 import { stayUp, withFleet } from "./up.ts";
 import { parseUpOptions } from "./up/options.ts";
 import type { RunningFleet } from "./up/run.ts";
@@ -95,8 +96,7 @@ if (import.meta.main) {
     Deno.exit(await demo(Deno.args));
   } catch (thrown) {
     const error = toZesterError(thrown, "demo");
-    console.error(`error ${ERRORS[error.code].number}: ${error.message}`);
-    if (error.fix !== undefined) console.error(`  fix      ${error.fix}`);
+    console.error(errorText(error));
     Deno.exit(error.code === "internal" ? 1 : 2);
   }
 }

@@ -3,8 +3,10 @@
  * it runs that on the fleet, takes everything down and exits with its status; without, it stays up until Ctrl-C.
  */
 import { dirname, resolve } from "node:path";
-import { ERRORS, toZesterError, ZesterError } from "../core/errors.ts";
+import { errorText } from "../core/error_text.ts";
+import { toZesterError, ZesterError } from "../core/errors.ts";
 import { parseUpOptions, UP_HELP, type UpOptions } from "./up/options.ts";
+import { register, type Registration } from "./up/registration.ts";
 import { type RunningFleet, startFleet } from "./up/run.ts";
 
 /** Runs `up` with these arguments and gives the exit code. */
@@ -21,8 +23,7 @@ export async function up(args: readonly string[]): Promise<number> {
     );
   } catch (thrown) {
     const error = toZesterError(thrown, "up");
-    console.error(`error ${ERRORS[error.code].number}: ${error.message}`);
-    if (error.fix !== undefined) console.error(`  fix      ${error.fix}`);
+    console.error(errorText(error));
     return error.code === "internal" ? 1 : 2;
   }
 }
@@ -81,38 +82,46 @@ async function runCommand(command: readonly string[], fleet: RunningFleet): Prom
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Keeps the fleet up until Ctrl-C, or until one of its processes ends that may not. */
+/** Keeps the fleet up, and known to other terminals, until Ctrl-C or until one of its processes ends that may not. */
 export async function stayUp(
   fleet: RunningFleet,
   { tolerated = [] }: { tolerated?: readonly string[] } = {},
 ): Promise<number> {
-  console.log(describe(fleet));
   const { promise: stopped, resolve: stop } = Promise.withResolvers<null>();
   for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, () => stop(null));
-  const watched = fleet.children.filter((child) => !tolerated.includes(child.id));
-  const died = Promise.race(watched.map((child) => child.ended.then(() => child)));
-  const failed = await Promise.race([stopped, died]);
-  if (failed === null) {
+  const registration = await register(fleet.contextFile);
+  try {
+    console.log(describe(fleet, registration));
+    const watched = fleet.children.filter((child) => !tolerated.includes(child.id));
+    const died = Promise.race(watched.map((child) => child.ended.then(() => child)));
+    const failed = await Promise.race([stopped, died]);
+    if (failed !== null) throw failed.obituary();
     console.log("stopping …");
     return 0;
+  } finally {
+    await registration?.remove();
   }
-  console.error(`${failed.role} ${failed.id} ended by itself; see ${failed.log}`);
-  return 1;
 }
 
-function describe({ broker, children, contextFile }: RunningFleet): string {
+function describe(
+  { broker, children, contextFile }: RunningFleet,
+  registration: Registration | null,
+): string {
+  const version = broker.kind === "embedded" ? "" : ` ${broker.version}`;
   const rows = children.map(({ role, id, pid }) =>
     `  ${role.padEnd(7)} ${id.padEnd(12)} pid ${pid}`
   );
+  const chooses = registration === null
+    ? `ZESTER_CONTEXT=${contextFile} `
+    : registration.isCurrent
+    ? ""
+    : `ZESTER_CONTEXT=${registration.name} `;
   return [
-    `Fleet is up on ${broker.kind} ${
-      broker.kind === "embedded" ? "" : `${broker.version} `
-    }at ${broker.url}`,
+    `Fleet is up on ${broker.kind}${version} at ${broker.url}`,
     ...rows,
     "",
     "Talk to it from another terminal:",
-    `  export ZESTER_CONTEXT=${contextFile}`,
-    "  deno task zester '*' test.ping",
+    `  ${chooses}deno task zester '*' test.ping`,
     "",
     "Ctrl-C stops everything.",
   ].join("\n");

@@ -228,7 +228,8 @@ Deno.test("deleteMessage() and purge() are refused where the stream denies them"
 
 const badStreams: [name: string, config: StreamConfigInput, errCode: number][] = [
   ["a subject that another stream has", { name: "T", subjects: ["s.x"] }, 10065],
-  ["a wildcard over another stream", { name: "T", subjects: ["*.x"] }, 10065],
+  ["a wildcard over another stream", { name: "T", subjects: ["s.*"] }, 10065],
+  ["a wildcard that reaches the broker's own subjects", { name: "T", subjects: ["*.x"] }, 10052],
   ["a name with a dot", { name: "T.x", subjects: ["t"] }, 10052],
   ["the broker's own subjects", { name: "T", subjects: ["$JS.API.>"] }, 10052],
   ["everything", { name: "T", subjects: [">"] }, 10052],

@@ -9,6 +9,7 @@ import {
   optionHelp,
   type OptionTable,
 } from "../config.ts";
+import { errorText } from "../error_text.ts";
 import { ERRORS, toZesterError } from "../errors.ts";
 import type { Checks } from "../health.ts";
 import { DRAIN_MS } from "../limits.ts";
@@ -62,9 +63,8 @@ export async function runDaemon<const T extends OptionTable>(
     return await serve(spec, config, stopped);
   } catch (thrown) {
     const error = toZesterError(thrown, spec.component);
-    const { number, exit } = ERRORS[error.code];
-    stderrSink(`error ${number}: ${error.message}${error.fix ? `\n  fix      ${error.fix}` : ""}`);
-    return exit;
+    stderrSink(errorText(error));
+    return ERRORS[error.code].exit;
   }
 }
 

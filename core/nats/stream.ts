@@ -38,7 +38,7 @@ export function natsStream(api: JetStreamApi, name: string): Stream {
       if (spec.filter !== undefined) checkSubject(spec.filter, "filter");
       const consumer = spec.durable === undefined
         ? await makeEphemeral(api, name, spec)
-        : await bindOrMake(api, name, spec.durable, consumerConfig(spec));
+        : await bindOrMake(api, name, spec.durable, settingsOf(spec));
       return natsConsumer(api, name, consumer);
     },
   };
@@ -55,6 +55,12 @@ function conditions(options: AppendOptions): HeaderField[] {
   return fields;
 }
 
+/** The server wants a filter with "last per subject", even if it is all subjects. */
+function settingsOf(spec: ConsumerSpec): ConsumerSettings {
+  const needsFilter = spec.deliver === "lastPerSubject" && spec.filter === undefined;
+  return consumerConfig(needsFilter ? { ...spec, filter: ">" } : spec);
+}
+
 async function makeEphemeral(
   api: JetStreamApi,
   stream: string,
@@ -63,7 +69,7 @@ async function makeEphemeral(
   const name = `e-${crypto.randomUUID()}`;
   await createConsumer(api, stream, name, {
     inactive_threshold: nanos(CONSUMER_INACTIVE_MS),
-    ...consumerConfig(spec),
+    ...settingsOf(spec),
     name,
   });
   return name;

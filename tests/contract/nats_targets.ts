@@ -19,7 +19,7 @@ async function makeNats(cluster?: 3): Promise<Target> {
         name: `contract ${identity}`,
       }),
     async restart() {
-      await nats.kill();
+      await nats.terminate();
       await nats.restart();
     },
     close: () => nats.stop(),

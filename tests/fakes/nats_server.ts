@@ -30,9 +30,11 @@ export interface TestNats {
   readonly password: string;
   /** Ends the servers and removes what they stored. */
   stop(): Promise<void>;
-  /** SIGKILL. What was stored stays for `restart`. */
+  /** SIGKILL. What was stored stays for `restart`; acks of the last moments may be lost. */
   kill(node?: number): Promise<void>;
-  /** Starts what was killed again, on the same port and store. */
+  /** SIGTERM: the servers write all they know first. */
+  terminate(node?: number): Promise<void>;
+  /** Starts what was ended again, on the same port and store. */
   restart(node?: number): Promise<void>;
   /** SIGSTOP: connections stay open and nobody answers. */
   pause(node?: number): void;
@@ -100,6 +102,9 @@ async function startOnce(binary: string, options: NatsOptions): Promise<TestNats
     stop: cleanUp,
     kill: async (node) => {
       await Promise.all(chosen(node).map((each) => each.kill()));
+    },
+    terminate: async (node) => {
+      await Promise.all(chosen(node).map((each) => each.kill("SIGTERM")));
     },
     restart: async (node) => {
       await Promise.all(chosen(node).map((each) => each.start()));
@@ -174,12 +179,12 @@ class Node {
     this.#process?.kill(signal);
   }
 
-  async kill(): Promise<void> {
+  async kill(signal: Deno.Signal = "SIGKILL"): Promise<void> {
     const process = this.#process;
     if (process === undefined) return;
     this.#process = undefined;
     try {
-      process.kill("SIGKILL");
+      process.kill(signal);
     } catch {
       // It has ended by itself.
     }

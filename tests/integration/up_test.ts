@@ -158,14 +158,32 @@ Deno.test("up without a command stays up until it is told to stop, answers healt
         "--broker",
         "embedded",
       ],
-      env: { ZESTER_UP_STATE: state },
+      env: { ZESTER_UP_STATE: state, XDG_CONFIG_HOME: folder },
       stdout: "piped",
       stderr: "null",
     }).spawn();
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     let said = "";
     while (!said.includes("Ctrl-C")) said += (await output.read()).value ?? "";
-    assert.match(said, /export ZESTER_CONTEXT=/);
+    assert.match(said, /deno task zester '\*' test\.ping/);
+    const cli = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--no-prompt",
+        "--allow-all",
+        join(ROOT, "cli/main.ts"),
+        "*",
+        "test.ping",
+        "-o",
+        "ids",
+      ],
+      env: { XDG_CONFIG_HOME: folder },
+    }).output();
+    assert.equal(
+      new TextDecoder().decode(cli.stdout),
+      "peel-1\n",
+      "another terminal finds the fleet",
+    );
     const { children } = JSON.parse(await Deno.readTextFile(state)) as {
       children: { role: string; pid: number; address: string }[];
     };
@@ -182,6 +200,11 @@ Deno.test("up without a command stays up until it is told to stop, answers healt
     assert.equal((await child.status).code, 0);
     assert.ok(performance.now() - started < 10_000, "it stops within ten seconds");
     assert.deepEqual(children.filter(({ pid }) => isAlive(pid)), []);
+    assert.deepEqual(
+      [...Deno.readDirSync(join(folder, "zester/contexts"))],
+      [],
+      "its context is gone",
+    );
   }));
 
 Deno.test("the children of an up that is killed stop by themselves", () =>

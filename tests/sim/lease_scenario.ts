@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { buckets } from "../../core/buckets.ts";
 import { LEASE_TTL_MS } from "../../core/limits.ts";
-import type { Bucket } from "../../core/ports.ts";
+import type { Bucket, Clock } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeLease, type LeasePlan } from "../../master/lease/plan.ts";
 import { holdLease, type Lease, type LeaseHandle } from "../../master/lease/service.ts";
@@ -22,9 +22,10 @@ const LOOK_EVERY_MS = 3_000;
  */
 const OVERLAP_MS_MAX = LEASE_TTL_MS * 2 * DRIFT_MAX;
 
-/** A broken lease, for planted bugs: another plan, or a bucket that is used in another way. */
+/** A broken lease, for planted bugs: another plan, or ports that are used in another way. */
 export interface LeaseVariant {
   readonly plan?: LeasePlan;
+  readonly clock?: (inner: Clock) => Clock;
   readonly bucket?: (inner: Bucket) => Bucket;
   /** The peel accepts notices of any revision. */
   readonly fenceless?: boolean;
@@ -80,7 +81,7 @@ function startContender(node: NodePorts, referee: Referee, variant: LeaseVariant
     name: LEASE,
     holder: node.name,
     bucket: variant.bucket?.(bucket) ?? bucket,
-    clock: node.clock,
+    clock: variant.clock?.(node.clock) ?? node.clock,
     random: node.random,
     log: ({ do: what, why, revision }) => node.report(`lease ${what} ${revision ?? ""} ${why}`),
     onAcquired: (lease) => {
@@ -244,7 +245,7 @@ class Referee {
   }
 
   check(): void {
-    assert.equal(this.#violation, undefined, this.#violation);
+    assert.ok(this.#violation === undefined, this.#violation);
     const believers = this.#believers();
     for (const { name, revision } of believers) {
       const same = believers.filter((each) => each.revision === revision);

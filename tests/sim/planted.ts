@@ -1,5 +1,5 @@
 /** Leases that are wrong on purpose. Each must be caught by the checks of its scenario, or the checks are worthless. */
-import type { Bucket } from "../../core/ports.ts";
+import type { Bucket, Clock } from "../../core/ports.ts";
 import { type LeaseEvent, type LeaseState, next, type Step } from "../../master/lease/plan.ts";
 import { leaseScenario, type LeaseVariant } from "./lease_scenario.ts";
 import type { Scenario } from "./world.ts";
@@ -10,6 +10,7 @@ const leaseBugs: Readonly<Record<string, LeaseVariant>> = {
   "takes an unknown renewal for a success": { plan: unknownRenewalIsOk },
   "repeats an unknown renewal and takes the conflict for its own write": { plan: refusedIsOwn },
   "counts the TTL from when it looked, not from when it wrote": { plan: countsFromLook },
+  "counts time by ticks, which stop when the process does": { clock: tickingClock },
   "releases whatever revision is there": { bucket: unfencedDelete },
   "does not fence the work by revision": { fenceless: true },
 };
@@ -81,4 +82,17 @@ function countsFromLook(state: LeaseState, event: LeaseEvent): Step {
   return event.on === "seen" && state.at === "looking"
     ? next({ ...state, doubt: { ...state.doubt, sentMs: event.nowMs } }, event)
     : next(state, event);
+}
+
+function tickingClock(inner: Clock): Clock {
+  const tickMs = 100;
+  let elapsedMs = 0;
+  inner.every(tickMs, () => elapsedMs += tickMs);
+  return {
+    now: () => inner.now(),
+    monotonic: () => elapsedMs,
+    after: (delayMs, callback) => inner.after(delayMs, callback),
+    every: (intervalMs, callback) => inner.every(intervalMs, callback),
+    sleep: (delayMs, signal) => inner.sleep(delayMs, signal),
+  };
 }
