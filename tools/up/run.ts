@@ -1,5 +1,5 @@
 /** Starts a whole local fleet in the right order, waits until all of it is ready, and takes it down again. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { PARENT_FLAG } from "../../core/adapters/stop_signal.ts";
 import { systemFiles } from "../../core/adapters/system_files.ts";
 import { ZesterError } from "../../core/errors.ts";
@@ -52,10 +52,11 @@ async function start(fleet: Fleet, options: UpOptions, children: Child[]): Promi
   children.push(broker);
   const url = await broker.address;
   await bootstrap(fleet, url);
-  for (const spec of await planDaemons(fleet, url)) children.push(startChild(spec, logs));
+  const programs = programsIn(options.bin);
+  for (const spec of await planDaemons(fleet, url, programs)) children.push(startChild(spec, logs));
   await Promise.all(children.slice(1).map(untilReady));
   const contextFile = await writeContext(fleet, url);
-  const binFolder = await writeLauncher(fleet);
+  const binFolder = await writeLauncher(fleet, programs);
   const described = { kind: plan.kind, version: plan.version, url };
   const stateFile = await writeState(fleet, described, children, contextFile);
   return {
@@ -78,12 +79,12 @@ function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
 }
 
-async function planDaemons(fleet: Fleet, url: string): Promise<ChildSpec[]> {
+async function planDaemons(fleet: Fleet, url: string, programs: Programs): Promise<ChildSpec[]> {
   const specs: ChildSpec[] = [];
   for (const id of fleet.masters) {
     const folder = join(fleet.data, "masters", id);
     specs.push(
-      await planDaemon("master", id, folder, {
+      await planDaemon("master", programs, id, folder, {
         name: id,
         auth_dir: join(fleet.data, "auth"),
         ...login(fleet, url, loginOf("master", id)),
@@ -92,7 +93,7 @@ async function planDaemons(fleet: Fleet, url: string): Promise<ChildSpec[]> {
   }
   for (const { id, folder } of fleet.peelRecords) {
     specs.push(
-      await planDaemon("peel", id, folder, {
+      await planDaemon("peel", programs, id, folder, {
         id,
         auth_dir: join(folder, "auth"),
         data_dir: join(folder, "data"),
@@ -114,6 +115,7 @@ function login(fleet: Fleet, url: string, user: string): Record<string, unknown>
 
 async function planDaemon(
   role: "master" | "peel",
+  programs: Programs,
   id: string,
   folder: string,
   config: Record<string, unknown>,
@@ -121,19 +123,35 @@ async function planDaemon(
   await systemFiles.makeFolder(folder, 0o700);
   const file = join(folder, `${role}.yaml`);
   await write(file, JSON.stringify(config, null, 2), 0o600); // JSON is YAML
+  const [program = "", ...args] = programs[role];
   return {
     role,
     id,
-    program: Deno.execPath(),
-    args: [...denoRun(role), "--config", file, PARENT_FLAG],
+    program,
+    args: [...args, "--config", file, PARENT_FLAG],
     listening: healthAddress,
   };
 }
 
-/** The arguments of `deno` that run one of our programs with its own permissions. */
-function denoRun(entrypoint: Entrypoint): string[] {
+/** How each program is started: its file and first arguments. */
+type Programs = Readonly<Record<"master" | "peel" | "cli", readonly string[]>>;
+
+function programsIn(bin: string | undefined): Programs {
+  if (bin === undefined) {
+    return { master: fromSource("master"), peel: fromSource("peel"), cli: fromSource("cli") };
+  }
+  const compiled = (name: string) => [join(resolve(bin), name)];
+  return {
+    master: compiled("zester-master"),
+    peel: compiled("zester-peel"),
+    cli: compiled("zester"),
+  };
+}
+
+/** `deno run` with the program's own permissions. */
+function fromSource(entrypoint: Entrypoint): string[] {
   const { flags, main } = entrypointFlags(entrypoint);
-  return ["run", ...flags, join(ROOT, main)];
+  return [Deno.execPath(), "run", ...flags, join(ROOT, main)];
 }
 
 function healthAddress(line: string): string | null {
@@ -180,12 +198,10 @@ async function writeContext(fleet: Fleet, url: string): Promise<string> {
 }
 
 /** A `zester` for the PATH of commands that are run on this fleet. */
-async function writeLauncher(fleet: Fleet): Promise<string> {
+async function writeLauncher(fleet: Fleet, { cli }: Programs): Promise<string> {
   const folder = join(fleet.data, "bin");
   await systemFiles.makeFolder(folder, 0o700);
-  const words = [Deno.execPath(), ...denoRun("cli")].map((word) =>
-    `'${word.replaceAll("'", `'\\''`)}'`
-  );
+  const words = cli.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   await write(join(folder, "zester"), `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`, 0o700);
   return folder;
 }
