@@ -42,7 +42,7 @@ export async function appendTo(
   );
   if (error === undefined) {
     if (taker !== stream) {
-      throw new ZesterError("not_found", `${doing}: ${taker} takes that subject`);
+      throw new ZesterError("bad_subject", `${doing}: belongs to ${taker}`);
     }
     return { outcome: "ok", sequence: BigInt(seq), duplicate: duplicate ?? false };
   }

@@ -1,5 +1,5 @@
 /** The Bus port over one session of an engine. */
-import { ZesterError } from "../core/errors.ts";
+import { toZesterError, ZesterError } from "../core/errors.ts";
 import type {
   Bus,
   Clock,
@@ -8,7 +8,8 @@ import type {
   RequestOptions,
   Subscription,
 } from "../core/ports.ts";
-import type { Engine, Permissions, Session } from "./engine.ts";
+import type { BrokerMessage, Engine, Permissions, Session } from "./engine.ts";
+import { isLiteralSubject, isPattern } from "./subject_match.ts";
 
 export interface EngineBusOptions {
   name: string;
@@ -16,6 +17,8 @@ export interface EngineBusOptions {
   inbox: string;
   clock: Clock;
   permissions?: Permissions;
+  /** Told what a handler threw; the subscription goes on. */
+  report?: (error: ZesterError) => void;
 }
 
 /** What the ports of one client share. */
@@ -29,7 +32,7 @@ export interface Link {
 export class EngineBus implements Bus {
   readonly #session: Session;
   readonly #options: EngineBusOptions;
-  readonly #handlers = new Map<string, (message: Message) => void>();
+  readonly #handlers = new Map<string, (message: BrokerMessage) => void>();
   readonly #onClose = new Set<(reason: ZesterError) => void>();
   #serial = 0;
   #open = true;
@@ -40,7 +43,7 @@ export class EngineBus implements Bus {
     this.#session = engine.connect({
       name,
       ...(permissions === undefined ? {} : { permissions }),
-      deliver: (message, sid) => this.defer(sid, () => this.#handlers.get(sid)?.(message)),
+      deliver: (message, sid) => queueMicrotask(() => this.#handle(message, sid)),
     });
   }
 
@@ -49,6 +52,7 @@ export class EngineBus implements Bus {
   }
 
   publish(subject: string, data: Uint8Array, options: PublishOptions = {}): void {
+    checkLiteral(subject);
     this.#requireOpen(`publish ${subject}`);
     // A copy: what was published must not change when the caller uses its buffer again. A publish that is not allowed
     // is dropped, as a server drops it.
@@ -57,9 +61,10 @@ export class EngineBus implements Bus {
 
   subscribe(
     subject: string,
-    handler: (message: Message) => void,
+    handler: (message: BrokerMessage) => void,
     options: { queue?: string } = {},
   ): Subscription {
+    if (!isPattern(subject)) throw badSubject(subject);
     this.#requireOpen(`subscribe ${subject}`);
     const sid = String(++this.#serial);
     this.#handlers.set(sid, handler);
@@ -77,7 +82,8 @@ export class EngineBus implements Bus {
 
   request(subject: string, data: Uint8Array, options: RequestOptions): Promise<Message> {
     const doing = `request ${subject}`;
-    return this.exchange(doing, options.timeoutMs, (reply) => {
+    return this.#exchange(doing, options.timeoutMs, (reply) => {
+      checkLiteral(subject);
       const verdict = this.#session.publish(subject, data.slice(), {
         reply,
         headers: options.headers ?? [],
@@ -87,7 +93,7 @@ export class EngineBus implements Bus {
   }
 
   /** Sends with a fresh inbox, and resolves with the first message that comes to it. */
-  exchange(doing: string, timeoutMs: number, send: (reply: string) => void): Promise<Message> {
+  #exchange(doing: string, timeoutMs: number, send: (reply: string) => void): Promise<Message> {
     return new Promise((resolve, reject) => {
       this.#requireOpen(doing);
       const reply = this.inbox();
@@ -128,13 +134,6 @@ export class EngineBus implements Bus {
     return `${this.#options.inbox}.${++this.#serial}`;
   }
 
-  /** Runs a callback after what was deferred before it, unless the subscription has ended by then. */
-  defer(sid: string, callback: () => void): void {
-    queueMicrotask(() => {
-      if (this.#handlers.has(sid)) callback();
-    });
-  }
-
   /** Calls back when the connection ends; gives a function that takes that back. */
   onClose(callback: (reason: ZesterError) => void): () => void {
     this.#onClose.add(callback);
@@ -150,6 +149,15 @@ export class EngineBus implements Bus {
     for (const callback of [...this.#onClose]) callback(reason);
   }
 
+  /** Each message in a turn of its own; what comes after the subscription ended is dropped. */
+  #handle(message: BrokerMessage, sid: string): void {
+    try {
+      this.#handlers.get(sid)?.(message);
+    } catch (thrown) {
+      this.#options.report?.(toZesterError(thrown, `handler of ${message.subject}`));
+    }
+  }
+
   #requireOpen(doing: string): void {
     if (!this.#open) throw this.#disconnected(doing);
   }
@@ -161,4 +169,12 @@ export class EngineBus implements Bus {
   #denied(doing: string): ZesterError {
     return new ZesterError("permission_denied", `${this.#options.name}: ${doing}: not allowed`);
   }
+}
+
+function checkLiteral(subject: string): void {
+  if (!isLiteralSubject(subject)) throw badSubject(subject);
+}
+
+function badSubject(subject: string): ZesterError {
+  return new ZesterError("bad_subject", `${JSON.stringify(subject.slice(0, 200))} is no subject`);
 }

@@ -2,7 +2,7 @@
 import { type ErrorCode, ZesterError } from "../core/errors.ts";
 import { JetStreamApiError } from "./jetstream/types.ts";
 
-const CONFLICTS: readonly number[] = [10070, 10071, 10164];
+const CONFLICTS: readonly number[] = [10071, 10164];
 const CODES: Readonly<Record<number, ErrorCode>> = {
   10014: "not_found", // consumer
   10037: "not_found", // message

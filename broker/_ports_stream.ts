@@ -1,5 +1,5 @@
 /** The Stream and Consumer ports over the engine: appends are publishes, fetches are pull requests to a fresh inbox. */
-import { ZesterError } from "../core/errors.ts";
+import { isZesterError, ZesterError } from "../core/errors.ts";
 import { STORE_TIMEOUT_MS } from "../core/limits.ts";
 import type {
   AppendOptions,
@@ -16,7 +16,7 @@ import type {
 } from "../core/ports.ts";
 import { consumerConfig, nanos } from "../core/stream_config.ts";
 import { appendTo } from "./_ports_append.ts";
-import type { Link } from "./_ports_bus.ts";
+import type { EngineBus, Link } from "./_ports_bus.ts";
 import { calling, callingOrNull } from "./_ports_failures.ts";
 import { parseAckSubject } from "./jetstream/ack.ts";
 import type { GetQuery, PullRequest, StoredRecord } from "./jetstream/types.ts";
@@ -113,7 +113,7 @@ class EngineConsumer implements Consumer {
         if (message.status === undefined) found.push(this.#delivery(message));
         if (message.status === undefined && found.length < options.max) return;
         finish();
-        if (message.status === 409 && found.length === 0) reject(this.#gone());
+        if (message.description === "Consumer Deleted" && found.length === 0) reject(this.#gone());
         else resolve(found);
       });
       const offClose = bus.onClose((reason) => {
@@ -167,7 +167,10 @@ class EngineConsumer implements Consumer {
     const subject = message.reply ?? "";
     const { sequence, deliveries, timeMs } = parseAckSubject(subject) ??
       { sequence: 0, deliveries: 0, timeMs: 0 };
-    const say = (text: string) => bus.publish(subject, encoder.encode(text));
+    // Lost words do no harm: without an acknowledgement the message comes again.
+    const say = (text: string) => {
+      if (bus.connected) bus.publish(subject, encoder.encode(text));
+    };
     return {
       subject: message.subject,
       headers: message.headers,
@@ -175,13 +178,20 @@ class EngineConsumer implements Consumer {
       sequence: BigInt(sequence),
       storedMs: timeMs,
       deliveries,
-      async ack() {
-        await bus.request(subject, encoder.encode("+ACK"), { timeoutMs: STORE_TIMEOUT_MS });
-      },
+      ack: () => acknowledge(bus, subject),
       nak: (delayMs) => say(delayMs ? `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}` : "-NAK"),
       working: () => say("+WPI"),
       term: (reason) => say(reason ? `+TERM ${reason}` : "+TERM"),
     };
+  }
+}
+
+async function acknowledge(bus: EngineBus, subject: string): Promise<void> {
+  try {
+    await bus.request(subject, encoder.encode("+ACK"), { timeoutMs: STORE_TIMEOUT_MS });
+  } catch (cause) {
+    if (!isZesterError(cause, "no_responders")) throw cause;
+    throw new ZesterError("timeout", `${subject}: nobody took it; it may come again`, { cause });
   }
 }
 

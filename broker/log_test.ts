@@ -26,7 +26,7 @@ const record: fc.Arbitrary<LogRecord> = fc.oneof(
     subject: fc.string(),
     headers: fc.array(fc.tuple(fc.string(), fc.string())),
     data: fc.uint8Array(),
-    timeMs: fc.double({ noNaN: true, noDefaultInfinity: true }),
+    timeMs: fc.double({ noNaN: true, noDefaultInfinity: true }).map((ms) => ms + 0), // no -0: time has none
   }, plain),
   fc.record({ type: fc.constant("stream_delete" as const), stream: fc.string() }, plain),
   fc.record({

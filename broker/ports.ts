@@ -3,6 +3,7 @@
  * that is asynchronous here waits for resolved promises or for the clock port, so that a run repeats.
  */
 import type { BucketSpec, StreamSpec } from "../core/buckets.ts";
+import type { ZesterError } from "../core/errors.ts";
 import type { Bus, Clock, Store, StoreAdmin } from "../core/ports.ts";
 import { bucketStreamConfig, durableConfig, streamConfig } from "../core/stream_config.ts";
 import { inboxPrefix, type Role } from "../core/subjects.ts";
@@ -19,6 +20,8 @@ export interface EnginePortsOptions {
   /** Default: everything is allowed. Checked for messages; reads of the store are not. */
   permissions?: Permissions;
   clock: Clock;
+  /** Told what a handler threw; its subscription goes on, as over the network. */
+  report?: (error: ZesterError) => void;
 }
 
 export interface EnginePorts {
@@ -34,7 +37,7 @@ const connections = new WeakMap<Engine, number>();
 
 /** Connects one client to the engine. */
 export function enginePorts(engine: Engine, options: EnginePortsOptions): EnginePorts {
-  const { role, identity, permissions, clock } = options;
+  const { role, identity, permissions, clock, report } = options;
   const connection = (connections.get(engine) ?? 0) + 1;
   connections.set(engine, connection);
   const bus = new EngineBus(engine, {
@@ -42,6 +45,7 @@ export function enginePorts(engine: Engine, options: EnginePortsOptions): Engine
     inbox: `${inboxPrefix(role, identity)}.${connection}`,
     clock,
     ...(permissions === undefined ? {} : { permissions }),
+    ...(report === undefined ? {} : { report }),
   });
   const link = { engine, bus, clock };
   return {

@@ -14,6 +14,8 @@ const GIB = 1_024 * MIB;
 export const PEEL_ID_LENGTH_MAX = 128;
 /** Longest subject token we build or accept. */
 export const SUBJECT_TOKEN_LENGTH_MAX = 128;
+/** Longest subject: a server hangs up on a line above 4,096 bytes, which must hold a subject and a reply subject. */
+export const SUBJECT_LENGTH_MAX = 1_024;
 
 // ---- decoding ------------------------------------------------------------------------------------------------
 
@@ -138,6 +140,9 @@ export const WATCH_PULL_MESSAGES = 256;
 export const WATCH_HEARTBEAT_MS = 5 * SECOND_MS;
 /** First wait of a daemon that finds nobody at start; it doubles up to RECONNECT_WAIT_MS. */
 export const FIRST_CONNECT_WAIT_MS = 100;
+/** A request that nobody takes is sent again this often, for this long: a cluster learns of a new subject meanwhile. */
+export const UNSERVED_RETRY_MS = 25;
+export const UNSERVED_RETRY_MS_MAX = 500;
 /** A cluster elects its leaders within this; until then making streams is tried again. */
 export const ENSURE_TIMEOUT_MS = 15 * SECOND_MS;
 export const ENSURE_RETRY_MS = 250;

@@ -113,7 +113,10 @@ export interface Bucket {
   keys(prefix?: string): Promise<string[]>;
   /** Stored revisions of one key, oldest first, deletions left out. */
   history(key: string): Promise<Entry[]>;
-  /** Current values of what `filter` matches (`*` and `>` allowed), then `replayed`, then changes. */
+  /**
+   * What is there of what `filter` matches (`*` and `>` allowed): current values, and deletions of keys that lie there still;
+   * then `replayed`, then changes. A key that expires makes no event.
+   */
   watch(filter: string, handler: (event: WatchEvent) => void): Promise<Watch>;
 }
 

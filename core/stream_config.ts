@@ -145,6 +145,8 @@ export function consumerConfig(spec: ConsumerSpec): ConsumerSettings {
     config.durable_name = spec.durable;
   }
   if (spec.filter !== undefined) config.filter_subject = spec.filter;
+  // The server wants a filter for this policy, even one that leaves nothing out.
+  else if (spec.deliver === "lastPerSubject") config.filter_subject = ">";
   if (spec.inactiveMs !== undefined) config.inactive_threshold = nanos(spec.inactiveMs);
   if (typeof spec.deliver === "string") {
     config.deliver_policy = DELIVER_POLICY[spec.deliver];

@@ -63,6 +63,12 @@ Deno.test("consumerConfig() of an unnamed reader says where to begin and when to
   assert.equal(config.durable_name, undefined);
 });
 
+Deno.test("consumerConfig() of the last per subject always names a filter", () => {
+  const spec = { deliver: "lastPerSubject", ackWaitMs: 1_000, maxAckPending: 5 } as const;
+  assert.equal(consumerConfig(spec).filter_subject, ">");
+  assert.equal(consumerConfig({ ...spec, filter: "a.*" }).filter_subject, "a.*");
+});
+
 Deno.test("bucketSubject() puts a key below its bucket", () => {
   assert.equal(bucketSubject("jobs", "active.j1"), "$KV.jobs.active.j1");
 });

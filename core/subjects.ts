@@ -3,7 +3,7 @@
  * `docs/protocol.md` are all made from this table, so they cannot disagree. No other file spells a subject.
  */
 import { ZesterError } from "./errors.ts";
-import { SUBJECT_TOKEN_LENGTH_MAX } from "./limits.ts";
+import { SUBJECT_LENGTH_MAX, SUBJECT_TOKEN_LENGTH_MAX } from "./limits.ts";
 
 /** Who is on the bus. Each has credentials of its own kind. */
 export type Role = "master" | "peel" | "operator" | "bootstrap";
@@ -63,15 +63,17 @@ export interface Subject<P extends string = string> extends SubjectRule {
   filter(fixed?: Partial<Record<string, string>>): string;
 }
 
+function isSubjectToken(value: string): boolean {
+  return value.length <= SUBJECT_TOKEN_LENGTH_MAX && /^[^.*>\s\p{Cc}]+$/u.test(value);
+}
+
 /** Refuses what could change the meaning of a subject: separators, wildcards, blanks, control characters. */
 export function subjectToken(value: string, what: string): string {
-  if (value.length > SUBJECT_TOKEN_LENGTH_MAX || !/^[^.*>\s\p{Cc}]+$/u.test(value)) {
-    throw new ZesterError(
-      "bad_subject",
-      `${what}: ${JSON.stringify(value.slice(0, 80))} cannot be a subject token`,
-    );
-  }
-  return value;
+  if (isSubjectToken(value)) return value;
+  throw new ZesterError(
+    "bad_subject",
+    `${what}: ${JSON.stringify(value.slice(0, 80))} cannot be a subject token`,
+  );
 }
 
 type Part = { literal: string } | { name: Placeholder };
@@ -106,6 +108,19 @@ function isValid(token: string, name: Placeholder): boolean {
   return token.length <= SUBJECT_TOKEN_LENGTH_MAX && PLACEHOLDERS[name].test(token);
 }
 
+/** The tokens of one placeholder. Only an open one takes several: a list must not shift the tokens after it. */
+function tokensOf(
+  value: string | readonly string[] | undefined,
+  name: Placeholder,
+  pattern: string,
+): string[] {
+  const tokens = typeof value === "string" ? [value] : value ?? [];
+  if (tokens.length === 0 || (tokens.length > 1 && !isOpen(name))) {
+    throw new ZesterError("bad_subject", `${pattern}: {${name}} has ${tokens.length} tokens`);
+  }
+  return tokens.map((token) => checked(token, name, pattern));
+}
+
 /** Declares one subject. */
 export function subject<P extends string>(pattern: P, rule: SubjectRule): Subject<P> {
   const parts = partsOf(pattern);
@@ -114,15 +129,16 @@ export function subject<P extends string>(pattern: P, rule: SubjectRule): Subjec
     pattern,
     of(fields) {
       const values = fields as Record<string, string | readonly string[]>;
-      return parts.flatMap((part) => {
-        if ("literal" in part) return [part.literal];
-        const value = values[bare(part.name)] ?? "";
-        const tokens = typeof value === "string" ? [value] : value;
-        if (tokens.length === 0) {
-          throw new ZesterError("bad_subject", `${pattern}: {${part.name}} is empty`);
-        }
-        return tokens.map((token) => checked(token, part.name, pattern));
-      }).join(".");
+      const subject = parts.flatMap((part) =>
+        "literal" in part ? [part.literal] : tokensOf(values[bare(part.name)], part.name, pattern)
+      ).join(".");
+      if (subject.length > SUBJECT_LENGTH_MAX) {
+        throw new ZesterError(
+          "bad_subject",
+          `${pattern}: ${subject.length} characters, at most ${SUBJECT_LENGTH_MAX} are allowed`,
+        );
+      }
+      return subject;
     },
     parse(subject) {
       return parse(parts, subject) as Fields<P> | null;
@@ -139,6 +155,7 @@ export function subject<P extends string>(pattern: P, rule: SubjectRule): Subjec
 }
 
 function parse(parts: readonly Part[], subject: string): Record<string, string | string[]> | null {
+  if (subject.length > SUBJECT_LENGTH_MAX) return null;
   const tokens = subject.split(".");
   const fields: Record<string, string | string[]> = Object.create(null);
   let at = 0;
@@ -399,8 +416,9 @@ export function isInboxOf(
   role: Role,
   identity: string,
 ): reply is string {
-  return reply !== undefined && reply.startsWith(`${inboxPrefix(role, identity)}.`) &&
-    reply.length <= SUBJECT_TOKEN_LENGTH_MAX * 4 && !/[*>\s]/.test(reply) && !reply.includes("..");
+  const prefix = `${inboxPrefix(role, identity)}.`;
+  return reply !== undefined && reply.length <= SUBJECT_LENGTH_MAX && reply.startsWith(prefix) &&
+    reply.slice(prefix.length).split(".").every(isSubjectToken);
 }
 
 /** The placeholders that stand for the client itself, by role. */

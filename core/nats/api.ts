@@ -3,7 +3,7 @@ import { ZesterError } from "../errors.ts";
 import { STORE_TIMEOUT_MS } from "../limits.ts";
 import type { HeaderField, StoredMessage } from "../ports.ts";
 import { type ApiError, fromApi, isConflict, isDoubtful } from "./failures.ts";
-import type { Link } from "./link.ts";
+import { type Link, retryUnserved } from "./link.ts";
 import { fromDirectGet, headerValue, parseHeaderBlock } from "./messages.ts";
 
 const PREFIX = "$JS.API";
@@ -61,7 +61,9 @@ export class JetStreamApi {
   /** The stored message, from any replica. */
   async directGet(stream: string, subject: string): Promise<StoredMessage | null> {
     const verb = `${PREFIX}.DIRECT.GET.${stream}.${subject}`;
-    const answer = await this.link.request(verb, NOTHING, { timeoutMs: STORE_TIMEOUT_MS });
+    const answer = await retryUnserved(() =>
+      this.link.request(verb, NOTHING, { timeoutMs: STORE_TIMEOUT_MS })
+    );
     if (answer.status === 404) return null;
     if (answer.status !== undefined && headerValue(answer.headers, "Nats-Sequence") === undefined) {
       throw new ZesterError("store_refused", `direct get ${subject}: status ${answer.status}`);
@@ -91,10 +93,12 @@ export class JetStreamApi {
     this.link.live(doing);
     let answer: Answer<PublishAck>;
     try {
-      const { data } = await this.link.request(subject, message.data, {
-        headers: message.headers,
-        timeoutMs: STORE_TIMEOUT_MS,
-      });
+      const { data } = await retryUnserved(() =>
+        this.link.request(subject, message.data, {
+          headers: message.headers,
+          timeoutMs: STORE_TIMEOUT_MS,
+        })
+      );
       answer = parseAnswer<PublishAck>(data, doing);
     } catch (error) {
       if (error instanceof ZesterError && isSilence(error)) {

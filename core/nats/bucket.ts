@@ -102,13 +102,22 @@ export function natsBucket(api: JetStreamApi, name: string): Bucket {
     async watch(filter, handler) {
       if (!FILTER.test(filter)) throw badKey(name, filter);
       const options = { stream, filter: prefix + filter, deliver: "last_per_subject" } as const;
+      // Before the marker only values count; a deletion says something new only about a key that was shown already.
+      let shown: Set<string> | null = new Set();
       return await startWatch(api, options, {
         receive: (message, info: DeliveryInfo) => {
           const entry = entryOf({ ...message, ...info });
-          if (!isDeletion(message.headers)) return handler({ kind: "put", entry });
-          handler({ kind: "delete", key: entry.key, revision: entry.revision });
+          if (!isDeletion(message.headers)) {
+            shown?.add(entry.key);
+            handler({ kind: "put", entry });
+          } else if (shown === null || shown.delete(entry.key)) {
+            handler({ kind: "delete", key: entry.key, revision: entry.revision });
+          }
         },
-        replayed: () => handler({ kind: "replayed" }),
+        replayed: () => {
+          shown = null;
+          handler({ kind: "replayed" });
+        },
       });
     },
   };

@@ -3,7 +3,7 @@
  * for ever in several places (a flush to a stopped server, a request on a lost connection); nothing above this file does.
  */
 import { connect, createInbox, type Msg, type NatsConnection } from "@nats-io/transport-node";
-import { ZesterError } from "../errors.ts";
+import { isZesterError, ZesterError } from "../errors.ts";
 import {
   CLI_CONNECT_TIMEOUT_MS,
   DAEMON_CONNECT_TIMEOUT_MS,
@@ -14,6 +14,8 @@ import {
   RECONNECT_JITTER_TLS_MS,
   RECONNECT_WAIT_MS,
   SERVER_VERSION_MIN,
+  UNSERVED_RETRY_MS,
+  UNSERVED_RETRY_MS_MAX,
 } from "../limits.ts";
 import type { HeaderField, Message } from "../ports.ts";
 import { fromClient } from "./failures.ts";
@@ -168,6 +170,17 @@ export class Link {
     this.#options.onProblem?.(error);
   }
 
+  /**
+   * A handler threw, which is a bug. It must not rise into the client's reader, where it would end every subscription;
+   * with nobody to report it to it ends the program, as a bug does.
+   */
+  #reportBug(error: ZesterError): void {
+    if (this.#options.onProblem !== undefined) return this.report(error);
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+
   #pause(waitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, waitMs);
@@ -233,8 +246,7 @@ export class Link {
           try {
             receive(message);
           } catch (thrown) {
-            // An error that rises from here would end the client's reader, and with it every subscription.
-            this.report(fromClient(`handler of ${subject}`, thrown));
+            this.#reportBug(fromClient(`handler of ${subject}`, thrown));
           }
         },
       });
@@ -328,6 +340,22 @@ export function within<T>(
       reject,
     ).finally(() => clearTimeout(timer));
   });
+}
+
+/**
+ * Does it again while nobody takes it, for a moment: servers of a cluster learn of new subjects, and elect new leaders,
+ * within milliseconds. Safe for writes too, because what nobody took has not happened.
+ */
+export async function retryUnserved<T>(work: () => Promise<T>): Promise<T> {
+  const deadlineMs = performance.now() + UNSERVED_RETRY_MS_MAX;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isZesterError(error, "no_responders") || performance.now() > deadlineMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, UNSERVED_RETRY_MS));
+  }
 }
 
 function unreachable(servers: readonly string[], thrown: unknown): ZesterError {

@@ -3,7 +3,7 @@ import { ZesterError } from "../errors.ts";
 import { FETCH_GRACE_MS } from "../limits.ts";
 import type { Message } from "../ports.ts";
 import { nanos } from "../stream_config.ts";
-import type { Link } from "./link.ts";
+import { type Link, retryUnserved } from "./link.ts";
 import { type DeliveryInfo, parseAckSubject, toMessage } from "./messages.ts";
 
 export interface PullRequest {
@@ -27,12 +27,31 @@ export interface Pull {
   cancel(): void;
 }
 
-/** Sends the request; each message goes to `receive` as it comes. */
-export function startPull(
-  link: Link,
-  request: PullRequest,
-  receive: (message: Message, info: DeliveryInfo) => void,
-): Pull {
+type Receive = (message: Message, info: DeliveryInfo) => void;
+
+/**
+ * Sends the request; each message goes to `receive` as it comes. In a cluster a new consumer is not known on every server
+ * at once, so a request that nobody takes is sent again for a moment.
+ */
+export function startPull(link: Link, request: PullRequest, receive: Receive): Pull {
+  let current: Pull | undefined;
+  let isCancelled = false;
+  const ended = retryUnserved(() => {
+    if (isCancelled) return Promise.resolve<PullEnd>("waited");
+    current = startOnce(link, request, receive);
+    return current.ended;
+  });
+  ended.catch(() => {});
+  return {
+    ended,
+    cancel() {
+      isCancelled = true;
+      current?.cancel();
+    },
+  };
+}
+
+function startOnce(link: Link, request: PullRequest, receive: Receive): Pull {
   const { promise, resolve, reject } = Promise.withResolvers<PullEnd>();
   const patienceMs = request.heartbeatMs === undefined
     ? request.waitMs + FETCH_GRACE_MS

@@ -197,13 +197,15 @@ const STEPS: Step[] = [
     await consumer.delete();
   }],
   ["a consumer starts where its deliver policy says", async (a) => {
-    const { stream, append } = await newStream(a);
+    const { name, stream, append } = await newStream(a);
     await append(["a1", "a2"], "a");
     await append(["b1"], "b");
+    await a.settle?.(name);
     const fromNew = await stream.consumer(reader({ deliver: "new" }));
     await append(["a3"], "a");
     assert.deepEqual(texts(await take(fromNew, 1)), ["a3"]);
-    const last = await stream.consumer(reader({ deliver: "lastPerSubject" }));
+    await a.settle?.(name);
+    const last = await stream.consumer(reader({ deliver: "lastPerSubject", filter: `${name}.>` }));
     assert.deepEqual(texts(await take(last, 2)), ["b1", "a3"]);
     const middle = await stream.consumer(reader({ deliver: { fromSequence: 2n } }));
     assert.deepEqual(texts(await take(middle, 3)), ["a2", "b1", "a3"]);
@@ -271,8 +273,9 @@ const STEPS: Step[] = [
     assert.deepEqual(await consumer.info(), { pending: 0, ackPending: 0 });
   }],
   ["info() of a consumer tells waiting from delivered", async (a) => {
-    const { stream, append } = await newStream(a);
+    const { name, stream, append } = await newStream(a);
     await append(numbers(5));
+    await a.settle?.(name);
     const consumer = await stream.consumer(reader());
     assert.deepEqual(await consumer.info(), { pending: 5, ackPending: 0 });
     const taken = await take(consumer, 2);

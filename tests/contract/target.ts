@@ -7,6 +7,8 @@ export interface Client {
   readonly bus: Bus;
   readonly store: Store;
   readonly admin: StoreAdmin;
+  /** Waits until every replica of a stream has what its leader has; absent where there is one copy only. */
+  settle?(stream: string): Promise<void>;
   close(): Promise<void>;
 }
 

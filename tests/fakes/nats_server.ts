@@ -109,6 +109,7 @@ async function startOnce(binary: string, options: NatsOptions): Promise<TestNats
     restart: async (node) => {
       await Promise.all(chosen(node).map((each) => each.start()));
       await until("streams after a restart", () => canMakeStream(chosen(node)[0]!.port, size));
+      await until("leaders after a restart", () => isAllServed(chosen(node)[0]!.port));
     },
     pause: (node) => chosen(node).forEach((each) => each.signal("SIGSTOP")),
     resume: (node) => chosen(node).forEach((each) => each.signal("SIGCONT")),
@@ -229,25 +230,49 @@ async function readInfo(port: number): Promise<ServerInfo | null> {
 
 /** Makes a stream with as many replicas as there are nodes and removes it: then all of them have joined. */
 async function canMakeStream(port: number, replicas: number): Promise<boolean> {
+  const name = `probe-${crypto.randomUUID()}`;
+  const config = { name, subjects: [name], storage: "memory", num_replicas: replicas };
+  const made = await ask(port, `STREAM.CREATE.${name}`, config);
+  if (made === null || made["error"] !== undefined) return false;
+  return await ask(port, `STREAM.DELETE.${name}`) !== null;
+}
+
+/** Whether somebody answers for every stream and every consumer that is stored. */
+async function isAllServed(port: number): Promise<boolean> {
+  const { streams } = await ask(port, "STREAM.NAMES") as { streams: string[] | null };
+  for (const stream of streams ?? []) {
+    const info = await ask(port, `STREAM.INFO.${stream}`);
+    if (info === null || info["error"] !== undefined) return false;
+    const { consumers } = await ask(port, `CONSUMER.NAMES.${stream}`) as {
+      consumers: string[] | null;
+    };
+    for (const consumer of consumers ?? []) {
+      const found = await ask(port, `CONSUMER.INFO.${stream}.${consumer}`);
+      if (found === null || found["error"] !== undefined) return false;
+    }
+  }
+  return true;
+}
+
+/** One request to the server's stream interface, on a connection of its own; null when it hangs up. */
+async function ask(
+  port: number,
+  verb: string,
+  body: object = {},
+): Promise<Record<string, unknown> | null> {
   using lines = new Lines(await Deno.connect({ hostname: HOST, port }));
   await lines.next("INFO ");
-  const name = `probe-${crypto.randomUUID()}`;
-  const config = JSON.stringify({
-    name,
-    subjects: [name],
-    storage: "memory",
-    num_replicas: replicas,
-  });
+  const payload = JSON.stringify(body);
+  const inbox = `_INBOX.${crypto.randomUUID()}`;
+  const login = { user: PROBE.user, pass: PROBE.password, verbose: false };
   await lines.send([
-    `CONNECT ${JSON.stringify({ ...PROBE, pass: PROBE.password, verbose: false, headers: true })}`,
-    `SUB ${name}.reply 1`,
-    `PUB $JS.API.STREAM.CREATE.${name} ${name}.reply ${config.length}`,
-    config,
+    `CONNECT ${JSON.stringify(login)}`,
+    `SUB ${inbox} 1`,
+    `PUB $JS.API.${verb} ${inbox} ${payload.length}`,
+    payload,
   ]);
-  const made = await lines.next("{");
-  if (made === null || made.includes('"error"')) return false;
-  await lines.send([`PUB $JS.API.STREAM.DELETE.${name} ${name}.reply 0`, ""]);
-  return await lines.next("{") !== null;
+  const answer = await lines.next("{");
+  return answer === null ? null : JSON.parse(answer) as Record<string, unknown>;
 }
 
 /** Reads what a server says line by line, which is all that a probe needs of the protocol. */

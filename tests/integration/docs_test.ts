@@ -30,3 +30,13 @@ Deno.test("the commands in docs/first-fleet.md end as the page says", async () =
     }
   });
 });
+
+Deno.test("examples/silent_peel.sh ends as it says", async () => {
+  const args = ["run", "-A", join(ROOT, "tools/up.ts"), "--broker", "embedded", "--"];
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [...args, "sh", join(ROOT, "examples/silent_peel.sh")],
+  }).output();
+  const said = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, said);
+  assert.match(said, /peel-2 +silent/);
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { buckets } from "../../core/buckets.ts";
+import { buckets, streams } from "../../core/buckets.ts";
 import { isZesterError } from "../../core/errors.ts";
 import { STORE_TIMEOUT_MS } from "../../core/limits.ts";
 import type { WriteResult } from "../../core/ports.ts";
@@ -149,23 +149,44 @@ Deno.test("simulatedPorts() end a write without answer as unknown at its deadlin
   assert.ok(applied.includes(true) && applied.includes(false));
 });
 
-Deno.test("a node that crashes hears nothing more: no answer, no timer, no message", async () => {
+Deno.test("World.crash() ends a node: no answer, no timer, no message; and it starts again with its disk", async () => {
+  const { world, starts, node, ports } = await worldOfOne({});
   const heard: string[] = [];
-  const { world, starts, node } = await worldOfOne({}, ({ clock, bus, store }) => {
-    const life = starts.length;
-    if (life > 1) return;
-    clock.after(5_000, () => void heard.push("timer"));
-    bus.subscribe(subjects.notice.filter(), () => void heard.push("message"));
-    store.bucket(buckets.leases.name).get("k").then(() => heard.push("answer"));
-  });
-  // The answer to the read is on its way; the node dies first.
-  heard.length = 0;
-  node.life!.end();
-  node.life = null;
-  starts[0]!.store.bucket(buckets.leases.name).get("k").then(() => heard.push("late answer"));
+  const bucket = ports.store.bucket(buckets.leases.name);
+  ports.disk.set("kept", bytes("v"));
+  ports.clock.after(5_000, () => void heard.push("timer"));
+  ports.bus.subscribe(subjects.notice.filter(), () => void heard.push("message"));
+  bucket.create("k", bytes("v")).then(() => heard.push("answer"));
+  world.crash(node);
+  bucket.create("late", bytes("v")).then(() => heard.push("late answer"));
   world.truth.bus.publish(subjects.notice.of({ topic: "states" }), bytes("x"));
-  await world.scheduler.runUntil(20_000, goOn);
+  await world.scheduler.runUntil(40_000, goOn);
   assert.deepEqual(heard, []);
+  assert.equal(starts.length, 2);
+  assert.ok(starts[1]!.disk.has("kept"));
+  const truth = world.truth.store.bucket(buckets.leases.name);
+  assert.equal((await truth.history("k")).length, 0, "expired by now");
+  assert.equal(await truth.get("late"), null, "a dead node sends nothing");
+  world.close();
+});
+
+Deno.test("World.crash() does not call back what was already sent", async () => {
+  const { world, node, ports } = await worldOfOne({});
+  ports.store.bucket(buckets.leases.name).create("k", bytes("v"));
+  world.crash(node);
+  await world.scheduler.runUntil(2_000, goOn);
+  assert.notEqual(await world.truth.store.bucket(buckets.leases.name).get("k"), null);
+  world.close();
+});
+
+Deno.test("NodePorts.failPoints stop a program for good where it crashes", async () => {
+  const passed: string[] = [];
+  const { world, node } = await worldOfOne({ crashAtCall: 1 }, async ({ failPoints }) => {
+    await failPoints.hit("in the middle");
+    passed.push("went on");
+  });
+  assert.deepEqual(passed, []);
+  assert.ok(node.starts >= 1 && world.sometimes.counts.get("crashAtCall")! >= 1);
   world.close();
 });
 
@@ -219,6 +240,94 @@ Deno.test("a watch ends with `disconnected` when the node was cut off, and its b
   assert.deepEqual(seen, ["replayed", "disconnected", "put", "replayed"]);
   world.close();
 });
+
+Deno.test("simulatedPorts() deliver a stream at least once through loss, and again what was not acknowledged", async () => {
+  const { world, ports } = await worldOfOne({ loss: 0.2, delay: 0.1 });
+  await world.admin.ensureStream(streams.events);
+  const subject = subjects.eventMaster.of({ tag: ["made"] });
+  const deliveries = new Map<string, number>();
+  const stream = ports.store.stream(streams.events.name);
+  const wanted = Array.from({ length: 30 }, (_, number) => `event ${number}`);
+  const [durable] = streams.events.durables;
+  runQuietly(async () => {
+    for (const text of wanted) {
+      const append = () => stream.append(subject, bytes(text), { messageId: text });
+      while ((await append()).outcome !== "ok");
+    }
+  });
+  runQuietly(async () => {
+    const consumer = await untilDone(() =>
+      stream.consumer({
+        durable: durable.name,
+        filter: durable.filter,
+        deliver: durable.deliver,
+        ackWaitMs: durable.ackWaitMs,
+        maxAckPending: durable.maxAckPending,
+      })
+    );
+    for (;;) {
+      for (const delivery of await consumer.fetch({ max: 5, waitMs: 2_000 })) {
+        const text = new TextDecoder().decode(delivery.data);
+        deliveries.set(text, Math.max(deliveries.get(text) ?? 0, delivery.deliveries));
+        delivery.ack().catch(() => {});
+      }
+    }
+  });
+  await world.scheduler.runUntil(600_000, goOn);
+  assert.deepEqual([...deliveries.keys()].sort(), wanted.sort());
+  assert.ok(Math.max(...deliveries.values()) > 1, "nothing was delivered again");
+  assert.equal((await world.truth.store.stream(streams.events.name).info()).messages, 30);
+  world.close();
+});
+
+Deno.test("simulatedPorts() carry requests between nodes, or end them with `timeout`", async () => {
+  const outcomes = new Set<string>();
+  const world = new World({ seed: 3, faults: { ...NO_FAULTS, loss: 0.3 } });
+  world.addNode({
+    name: "m1",
+    role: "master",
+    start({ bus }) {
+      bus.subscribe(
+        subjects.fact.filter(),
+        (message) => bus.publish(message.reply!, bytes("stored")),
+      );
+      return {};
+    },
+  });
+  world.addNode({
+    name: "peel-1",
+    role: "peel",
+    start({ bus, clock }) {
+      const subject = subjects.fact.of({ peel: "peel-1" });
+      clock.every(2_000, () => {
+        bus.request(subject, bytes("facts"), { timeoutMs: 1_000 }).then(
+          (reply) => outcomes.add(new TextDecoder().decode(reply.data)),
+          (thrown) => outcomes.add(isZesterError(thrown) ? thrown.code : String(thrown)),
+        );
+      });
+      return {};
+    },
+  });
+  world.begin();
+  await world.scheduler.runUntil(120_000, goOn);
+  assert.deepEqual([...outcomes].sort(), ["stored", "timeout"]);
+  world.close();
+});
+
+/** Runs a loop of a node that has no end of its own. */
+function runQuietly(loop: () => Promise<void>): void {
+  loop().catch((thrown) => assert.fail(String(thrown)));
+}
+
+async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!isZesterError(thrown, "timeout")) throw thrown;
+    }
+  }
+}
 
 const endless: Scenario = {
   name: "endless",

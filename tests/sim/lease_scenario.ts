@@ -159,6 +159,7 @@ class Referee {
   readonly #fencedBy = new Map<bigint, string>();
   #fence = 0n;
   #lastAccepted: Notice | undefined;
+  #lastAcceptedMs = 0;
   #lastHolder = "";
   #violation: string | undefined;
   accepted = 0;
@@ -241,6 +242,7 @@ class Referee {
     }
     this.#fence = revision;
     this.#lastAccepted = notice;
+    this.#lastAcceptedMs = this.#world.nowMs;
     this.accepted++;
   }
 
@@ -267,14 +269,15 @@ class Referee {
     );
   }
 
-  /** Exactly one holder, the store agrees, the others run, and the peel follows the holder. */
+  /** Exactly one holder, the store agrees, all run, and the peel hears the holder work. */
   isSettled(): boolean {
     const believers = this.#believers();
     const [leader] = believers;
     const areAllUp = this.#world.nodes.every((node) => node.isRunning);
     return areAllUp && believers.length === 1 && leader !== undefined &&
       leader.name === this.#writes.at(-1)?.holder &&
-      leader.acquired === this.#lastAccepted?.revision;
+      leader.acquired === this.#lastAccepted?.revision &&
+      this.#world.nowMs - this.#lastAcceptedMs < 3 * WORK_EVERY_MS;
   }
 
   #believers(): { name: string; revision: bigint; acquired: bigint }[] {

@@ -117,6 +117,12 @@ export class Network {
     if (dies !== null) this.#crash(life, `after ${what}`);
   }
 
+  /** A place where the node may die without any call. */
+  failPoint(life: Life, where: string): void | Promise<void> {
+    if (!life.isAlive) return never();
+    if (this.#dies() !== null) return this.#crash(life, `at ${where}`);
+  }
+
   /** Remembers what a key held from now on, for replicas that lag. */
   remember(bucket: string, key: string, now: { value: Uint8Array; revision: bigint } | null): void {
     const id = `${bucket} ${key}`;

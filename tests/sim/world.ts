@@ -5,7 +5,7 @@
  * 1. Write `tests/sim/<name>_scenario.ts` that exports a `Scenario`; name it in `scenarios.ts`.
  * 2. `build(world)` makes what bootstrap would make (`world.admin.ensureBucket(…)`) and the nodes:
  *    `world.addNode({ name, role, start(node) { … } })`. `start` builds a real service from the ports that `node` has
- *    (bus, store, clock, random). It runs again after every crash, with fresh ports; only `node.disk` is kept. Return
+ *    (bus, store, clock, random, failPoints). It runs again after every crash, with fresh ports; only `node.disk` is kept. Return
  *    `stop()` if the service can be stopped gracefully: the run then sometimes does that.
  * 3. `node.report(text)` puts a line into the trace; a report of a dead node is dropped. Node code must never wait for
  *    anything but ports: no real timers, no threads, or the seed would not repeat.
@@ -18,7 +18,8 @@
  */
 import { createEngine, type Engine } from "../../broker/engine.ts";
 import { type EnginePorts, enginePorts } from "../../broker/ports.ts";
-import type { Bus, Clock, Random, Store, StoreAdmin } from "../../core/ports.ts";
+import type { Bus, Clock, FailPoints, Random, Store, StoreAdmin } from "../../core/ports.ts";
+import { DRAIN_MS } from "../../core/limits.ts";
 import type { Role } from "../../core/subjects.ts";
 import { drawFaults, type FaultRates, NO_FAULTS, Sometimes } from "./faults.ts";
 import { Life, Reach } from "./life.ts";
@@ -54,6 +55,7 @@ export interface NodePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly failPoints: FailPoints;
   /** Survives crashes; a write to it is there at once or not at all. */
   readonly disk: Map<string, Uint8Array>;
   report(what: string): void;
@@ -167,10 +169,10 @@ export class World {
     this.network.rates = this.faults;
     for (const node of this.nodes) {
       this.scheduler.after(this.#chaos.between(0, 1_000), () => this.#start(node));
-      this.#recurring(this.faults.crashEveryMs, () => this.#crashNow(node));
-      this.#recurring(this.faults.partitionEveryMs, () => this.#cut(node));
-      this.#recurring(this.faults.pauseEveryMs, () => this.#pause(node));
-      this.#recurring(this.faults.stopEveryMs, () => this.#stop(node));
+      this.#recurring(this.faults.crashEveryMs, () => this.crash(node));
+      this.#recurring(this.faults.partitionEveryMs, () => this.cut(node));
+      this.#recurring(this.faults.pauseEveryMs, () => this.pause(node));
+      this.#recurring(this.faults.stopEveryMs, () => this.stop(node));
     }
   }
 
@@ -213,6 +215,7 @@ export class World {
       ...simulatedPorts(life, inner, this.network),
       clock: life.clock,
       random: this.random.fork(`${name} ${number}`),
+      failPoints: { hit: (where) => this.network.failPoint(life, where) },
       disk: node.disk,
       report: (what) => {
         if (life.isAlive) this.trace.add(this.nowMs, name, what);
@@ -220,7 +223,8 @@ export class World {
     });
   }
 
-  #crashNow(node: SimNode): void {
+  /** Ends the program of a node at once; it starts again a little later. */
+  crash(node: SimNode): void {
     if (node.life !== null) this.#crash(node.life, "at rest");
   }
 
@@ -240,7 +244,8 @@ export class World {
     this.scheduler.after(downMs, () => this.#start(node));
   }
 
-  #cut(node: SimNode): void {
+  /** Takes the broker away from a node for a while. */
+  cut(node: SimNode): void {
     if (node.reach.isCut) return;
     this.trace.add(this.nowMs, node.spec.name, "partition begins");
     this.saw("partition");
@@ -252,7 +257,8 @@ export class World {
     });
   }
 
-  #pause(node: SimNode): void {
+  /** Like a SIGSTOP and a SIGCONT: nothing runs in between, but time goes on. */
+  pause(node: SimNode): void {
     const { life } = node;
     if (life === null || life.isPaused) return;
     this.trace.add(this.nowMs, node.spec.name, "pause");
@@ -266,7 +272,7 @@ export class World {
   }
 
   /** Like a SIGTERM: the program may finish, and the node comes up again later. */
-  #stop(node: SimNode): void {
+  stop(node: SimNode): void {
     const { life, program } = node;
     if (life === null || program?.stop === undefined) return;
     life.enter(() => {
@@ -274,6 +280,9 @@ export class World {
       this.trace.add(this.nowMs, node.spec.name, "stop");
       this.saw("stop");
       node.program = {};
+      life.clock.after(DRAIN_MS, () => {
+        if (life.isAlive) this.#crash(life, "because it did not stop in time");
+      });
       program.stop().then(() => {
         if (!life.isAlive) return;
         this.trace.add(this.nowMs, node.spec.name, "stopped");
