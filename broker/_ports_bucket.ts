@@ -96,7 +96,11 @@ class EngineBucket implements Bucket {
     const { bus, engine } = this.#link;
     const ended = Promise.withResolvers<ZesterError | undefined>();
     const inbox = bus.inbox();
-    const subscription = bus.subscribe(inbox, (message) => handler(this.#event(message)));
+    let isLive = false;
+    const subscription = bus.subscribe(inbox, (message) => {
+      const event = this.#event(message);
+      if (isLive || event.kind !== "delete") handler(event);
+    });
     // With somebody listening already, the engine delivers all that is there before this call returns. Each delivery
     // waits in the queue of microtasks, so that what is put there now comes after the last of them.
     const consumer = this.#createWatcher(filter, inbox);
@@ -111,6 +115,7 @@ class EngineBucket implements Bucket {
     };
     const offClose = bus.onClose(end);
     queueMicrotask(() => {
+      isLive = true;
       if (!isStopped) handler({ kind: "replayed" });
     });
     return { stop: () => end(), ended: ended.promise };

@@ -114,8 +114,8 @@ export interface Bucket {
   /** Stored revisions of one key, oldest first, deletions left out. */
   history(key: string): Promise<Entry[]>;
   /**
-   * What is there of what `filter` matches (`*` and `>` allowed): current values, and deletions of keys that lie there still;
-   * then `replayed`, then changes. A key that expires makes no event.
+   * Current values of what `filter` matches (`*` and `>` allowed), then `replayed`, then changes. What is not among the
+   * current values is not there: whoever begins a watch anew forgets it. A key that expires makes no event.
    */
   watch(filter: string, handler: (event: WatchEvent) => void): Promise<Watch>;
 }

@@ -20,7 +20,10 @@ export function natsStream(api: JetStreamApi, name: string): Stream {
       const result = await api.append(name, subject, { data, headers: conditions(options) });
       return result.outcome === "conflict" ? { outcome: "conflict" } : result;
     },
-    get: (sequence) => api.leaderGet(name, `{"seq":${sequence}}`),
+    async get(sequence) {
+      // The server would take a request for 0 as one that names nothing.
+      return sequence <= 0n ? null : await api.leaderGet(name, `{"seq":${sequence}}`);
+    },
     lastOn(subject) {
       checkSubject(subject, "exact");
       return api.leaderGet(name, JSON.stringify({ last_by_subj: subject }));

@@ -185,6 +185,30 @@ Deno.test("decode() names the place of what is wrong deep inside", () => {
   );
 });
 
+Deno.test("decode() stops at the first wrong item of a hostile list, within 50 ms", () => {
+  const payload = encodeBytes({ kind: "returns", jid: JID, returns: Array(190_000).fill({}) });
+  const took = [1, 2, 3].map(() => {
+    const start = performance.now();
+    assert.throws(
+      () => decodeFollow(payload),
+      (error) => isZesterError(error) && error.message.includes('key "returns.0.jid" is missing'),
+    );
+    return performance.now() - start;
+  });
+  assert(Math.min(...took) < 50, `${took}`);
+});
+
+Deno.test("encode() names the key on the wire and what is wrong with it, never that it is missing", () => {
+  assert.throws(
+    () => ackMessage.encode({ jid: JID, peelId: "_x", timestampMs: 0 }),
+    (error) => isZesterError(error) && error.message === 'Ack: key "peel_id": is not a peel id',
+  );
+  assert.throws(
+    () => encodeJob({ ...jobOf({}), targets: ["a", "b.c"] }),
+    (error) => isZesterError(error) && error.message === 'Job: key "targets.1": is not a peel id',
+  );
+});
+
 Deno.test("decode() keeps values out of its errors, because they may be secret", () => {
   for (const key of ["jid", "function", "status", "timeout", "owner"]) {
     assert.throws(

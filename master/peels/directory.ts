@@ -21,52 +21,60 @@ export interface PeelDirectory {
 /** States of an enrollment record in which its peel is part of the fleet. */
 const MEMBER_STATES: ReadonlySet<string> = new Set(["issued", "active"]);
 
+const RECORD_PREFIX = "enr-";
+
+/** Records by their key in the bucket, and which of them is in force for each peel. */
+class Members {
+  readonly #records = new Map<string, { peelId: string; key: PeelKey }>();
+  readonly #inForce = new Map<string, { record: string; key: PeelKey }>();
+
+  put(record: string, peelId: string, key: PeelKey): void {
+    this.remove(record);
+    this.#records.set(record, { peelId, key });
+    this.#offer(record, peelId, key);
+  }
+
+  remove(record: string): void {
+    const old = this.#records.get(record);
+    if (old === undefined) return;
+    this.#records.delete(record);
+    if (this.#inForce.get(old.peelId)?.record !== record) return;
+    this.#inForce.delete(old.peelId);
+    for (const [other, { peelId, key }] of this.#records) {
+      if (peelId === old.peelId) this.#offer(other, peelId, key);
+    }
+  }
+
+  /** The highest generation wins: an older record must not come back to life. */
+  #offer(record: string, peelId: string, key: PeelKey): void {
+    const current = this.#inForce.get(peelId);
+    if (current === undefined || key.generation > current.key.generation) {
+      this.#inForce.set(peelId, { record, key });
+    }
+  }
+
+  key(peelId: string): PeelKey | undefined {
+    return this.#inForce.get(peelId)?.key;
+  }
+
+  ids(): string[] {
+    return [...this.#inForce.keys()].sort();
+  }
+}
+
 /** Starts to follow the enrollments. A watch that ends is begun again; what is known stays known meanwhile. */
 export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDirectory {
-  const members = new Map<string, { peelId: string; key: PeelKey }>(); // by key in the bucket
-  const byPeel = new Map<string, PeelKey>();
   const stopping = new AbortController();
-  let ready = false;
   let wake = new AbortController();
-
-  function reindex(): void {
-    byPeel.clear();
-    for (const { peelId, key } of members.values()) byPeel.set(peelId, key);
-  }
-
-  function take(event: WatchEvent): void {
-    if (event.kind === "replayed") {
-      ready = true;
-      return;
-    }
-    const key = event.kind === "put" ? event.entry.key : event.key;
-    if (!key.startsWith("enr-")) return;
-    members.delete(key);
-    if (event.kind === "put") {
-      try {
-        const record = decodeEnrollment(event.entry.value);
-        if (MEMBER_STATES.has(record.state)) {
-          members.set(key, { peelId: record.peelId, key: peelKeyOf(record) });
-        }
-      } catch (thrown) {
-        // One bad record must not stop the others from being known.
-        log.error("enrollment record ignored", {
-          key,
-          error: toZesterError(thrown, "enrollments"),
-        });
-      }
-    }
-    reindex();
-  }
+  let ready = false;
+  let members = new Members();
 
   async function follow(): Promise<void> {
     let waitMs = WATCH_RETRY_MS;
     while (!stopping.signal.aborted) {
       try {
-        const watch = await store.bucket(buckets.enrollments.name).watch(">", take);
-        stopping.signal.addEventListener("abort", () => watch.stop(), { once: true });
+        const reason = await watchOnce();
         waitMs = WATCH_RETRY_MS;
-        const reason = await watch.ended;
         if (reason !== undefined) log.warn("enrollment watch ended", { error: reason });
       } catch (thrown) {
         log.warn("enrollment watch failed", { error: toZesterError(thrown, "enrollments") });
@@ -77,14 +85,42 @@ export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDir
     }
   }
 
+  /** What a new watch shows replaces what is known, once it has shown all: who is not in it has gone meanwhile. */
+  async function watchOnce(): Promise<Error | undefined> {
+    const shown = new Members();
+    const watch = await store.bucket(buckets.enrollments.name).watch(">", (event) => {
+      if (event.kind !== "replayed") return take(event, shown, log);
+      members = shown;
+      ready = true;
+    });
+    const stop = (): void => watch.stop();
+    stopping.signal.addEventListener("abort", stop, { once: true });
+    if (stopping.signal.aborted) stop();
+    return await watch.ended.finally(() => stopping.signal.removeEventListener("abort", stop));
+  }
+
   follow();
   return {
     get ready() {
       return ready;
     },
-    key: (peelId) => byPeel.get(peelId),
-    ids: () => [...byPeel.keys()].sort(),
+    key: (peelId) => members.key(peelId),
+    ids: () => members.ids(),
     connected: () => wake.abort(),
     stop: () => stopping.abort(),
   };
+}
+
+function take(event: Exclude<WatchEvent, { kind: "replayed" }>, members: Members, log: Log): void {
+  const key = event.kind === "put" ? event.entry.key : event.key;
+  if (!key.startsWith(RECORD_PREFIX)) return;
+  members.remove(key);
+  if (event.kind === "delete") return;
+  try {
+    const record = decodeEnrollment(event.entry.value);
+    if (MEMBER_STATES.has(record.state)) members.put(key, record.peelId, peelKeyOf(record));
+  } catch (thrown) {
+    // One bad record must not stop the others from being known.
+    log.error("enrollment record ignored", { key, error: toZesterError(thrown, "enrollments") });
+  }
 }

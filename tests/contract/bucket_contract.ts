@@ -251,7 +251,9 @@ const STEPS: Step[] = [
     revisionOf(await bucket.delete("k"));
     await a.settle?.(`KV_${nameOf(bucket)}`);
     const deleted = await watched(bucket, "*");
+    await eventually("the marker", () => deleted.log.length, (n) => n === 1);
     revisionOf(await bucket.put("k", bytes("y")));
+    await eventually("the value", () => deleted.log.length, (n) => n === 2);
     revisionOf(await bucket.delete("k"));
     await eventually("the changes", () => deleted.log.length, (n) => n === 3);
     assert.deepEqual(deleted.log, ["replayed", "k=y", "-k"]);
