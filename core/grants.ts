@@ -29,8 +29,12 @@ export function grantsFor(role: Role, identity: string): Grants {
   const heard = subjectsFor(role, "sub", identity);
   switch (role) {
     case "peel":
-      return client([...said, ...directGets("peelReads", identity)], [...heard, inbox]);
+      return client(
+        [...said, ...DIRECT_ANSWERS, ...directGets("peelReads", identity)],
+        [...heard, inbox],
+      );
     case "operator":
+    case "direct":
       return client([...said, ...directGets("operatorReads", identity)], [...heard, inbox]);
     case "master":
       return {
@@ -50,6 +54,9 @@ const BOOTSTRAP_WRITES = [
   bucketSubject(buckets.enrollments.name, ">"),
   bucketSubject(buckets.secrets.name, "_trust"),
 ];
+
+/** Peels answer operators in direct mode; what they say there is signed, too. */
+const DIRECT_ANSWERS = ["_INBOX.direct.>"];
 
 const CLIENT_DENIES = [
   "$JS.API.STREAM.>",

@@ -56,6 +56,8 @@ const rows: [direction: "publish" | "subscribe", subject: string, allowed: boole
   ["publish", "$KV.jobs.x", false],
   ["publish", "$SYS.REQ.SERVER.PING", false],
   ["publish", "_INBOX.operator.alice.x", false],
+  ["publish", "_INBOX.direct.alice.x", true],
+  ["subscribe", "_INBOX.direct.alice.x", false],
   ["subscribe", "_INBOX.operator.alice.x", false],
   ["subscribe", "_INBOX.peel.web-02.x", false],
   ["subscribe", "zester.cmd.web-02", false],
@@ -71,13 +73,17 @@ for (const [direction, subject, allowed] of rows) {
   });
 }
 
-const everyone: [Role, string][] = [["peel", "a"], ["operator", "b"], ["master", "c"], [
-  "bootstrap",
-  "d",
-]];
+const clients: [Role, string][] = [["peel", "a"], ["operator", "b"], ["direct", "c"]];
+
+Deno.test("grantsFor() lets peels be commanded by whoever has direct mode, and not by an operator who has not", () => {
+  assert.ok(may(grantsFor("direct", "alice"), "publish", "zester.cmd.web-01"));
+  assert.ok(!may(grantsFor("direct", "alice"), "publish", "zester.dispatch.alice"));
+  assert.ok(!may(grantsFor("direct", "alice"), "subscribe", "_INBOX.operator.alice.x"));
+  assert.ok(!may(grantsFor("operator", "alice"), "publish", "zester.cmd.web-01"));
+});
 
 Deno.test("grantsFor() carries its policy in the allow lists: no deny takes away what is allowed to clients", () => {
-  for (const [role, identity] of everyone.slice(0, 2)) {
+  for (const [role, identity] of clients) {
     const { publish, subscribe } = grantsFor(role, identity);
     for (const { allow, deny } of [publish, subscribe]) {
       for (const pattern of allow) {
@@ -92,7 +98,7 @@ Deno.test("grantsFor() carries its policy in the allow lists: no deny takes away
 });
 
 Deno.test("grantsFor() lets no client write a bucket that it may read back", () => {
-  for (const [role, identity] of everyone.slice(0, 2)) {
+  for (const [role, identity] of clients) {
     const grants = grantsFor(role, identity);
     for (const { name } of Object.values(buckets)) {
       assert.ok(!may(grants, "publish", `$KV.${name}.x`));

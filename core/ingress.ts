@@ -219,16 +219,29 @@ function quoted(text: string): string {
 
 /** The rule that answers in one's own inbox follow: signed by a master, on exactly this subject. */
 export function replyRule(inbox: string): Subject<"reply"> {
+  return { ...inboxRule(inbox), pub: ["master"], parse: (subject) => subject === inbox ? {} : null };
+}
+
+/** The same for direct mode: signed by this peel. */
+export function directReplyRule(inbox: string, peel: string): Subject<"{peel}"> {
+  return {
+    ...inboxRule(inbox),
+    pattern: "{peel}",
+    pub: ["peel"],
+    payload: "ExecResponse",
+    parse: (subject) => (subject === inbox ? { peel } : null),
+  };
+}
+
+function inboxRule(inbox: string): Omit<Subject<"reply">, "pub" | "parse"> {
   return {
     pattern: "reply",
-    pub: ["master"],
-    sub: ["operator", "peel"],
+    sub: ["operator", "direct", "peel"],
     kind: "core",
     domain: REPLY_DOMAIN,
     payload: "Follow",
     note: "",
     of: () => inbox,
-    parse: (subject) => (subject === inbox ? {} : null),
     filter: () => inbox,
   };
 }

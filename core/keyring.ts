@@ -38,6 +38,8 @@ export function keyringOf(
         ? masterSender(trust(), keyId, nowMs)
         : role === "operator"
         ? operatorSender(trust(), identity, keyId, nowMs)
+        : role === "direct"
+        ? directSender(trust(), keyId, nowMs)
         : role === "peel"
         ? peelSender(peelKey, identity, keyId)
         : null;
@@ -69,6 +71,19 @@ function operatorSender(
   if (key?.name === undefined || (identity !== undefined && key.name !== identity)) return null;
   return {
     role: "operator",
+    identity: key.name,
+    generation: FIRST_GENERATION,
+    grantedRole: key.role,
+    verifier: key.verifier,
+  };
+}
+
+/** The subject names the peel that is commanded, so the key alone says which operator it is. */
+function directSender(trust: Trust, keyId: string, nowMs: number): Sender | null {
+  const key = trustedKey(trust, { keyId, purpose: "direct" }, nowMs);
+  if (key?.name === undefined) return null;
+  return {
+    role: "direct",
     identity: key.name,
     generation: FIRST_GENERATION,
     grantedRole: key.role,

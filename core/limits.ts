@@ -71,6 +71,42 @@ export const FACTS_BYTES_MAX = 256 * KIB;
 /** One challenge of the enrollment protocol lives this long. */
 export const CHALLENGE_TTL_MS = 5 * MINUTE_MS;
 
+// ---- targets and facts ---------------------------------------------------------------------------------------
+
+/** Longest target expression: a few hundred names fit, and it is far below what one message may carry. */
+export const TARGET_LENGTH_MAX = 16 * KIB;
+/** Deepest nesting of a target, groups included: far beyond what a person writes, far below any stack. */
+export const TARGET_DEPTH_MAX = 64;
+/** Terms of a target after its groups are put in: each costs one pass over the peels at most. */
+export const TARGET_TERMS_MAX = 256;
+/** Longest regular expression, and its largest program: with the length of an id they bound the time of one match. */
+export const TARGET_REGEX_LENGTH_MAX = 1 * KIB;
+export const TARGET_REGEX_STEPS_MAX = 4_000;
+/** Longest value of a fact that a target can match, and how many of one list: what peels send must not slow targets down. */
+export const FACT_VALUE_LENGTH_MAX = 1 * KIB;
+export const FACT_VALUES_MAX = 1_000;
+/** Facts that are kept inverted by value. The one not asked for the longest goes first. */
+export const FACT_COLUMNS_MAX = 64;
+/** Values, names and keys named to explain why nobody matches. */
+export const EXPLAIN_NAMES_MAX = 8;
+/** Names compared to find the one that was meant. */
+export const EXPLAIN_CANDIDATES_MAX = 2_000;
+/** Peels in one answer about a target, and the bytes of it: the rest comes with the next request. */
+export const RESOLVE_PAGE_PEELS_MAX = 2_000;
+export const RESOLVE_PAGE_BYTES_MAX = 512 * KIB;
+/** Facts as a peel sends them: with what a master adds they must still fit `FACTS_BYTES_MAX`, headers included. */
+export const FACTS_MESSAGE_BYTES_MAX = FACTS_BYTES_MAX - 2 * KIB;
+/** A peel looks at itself this often, and sends what has changed. */
+export const FACTS_INTERVAL_MS = 5 * MINUTE_MS;
+/** Waits between attempts to have facts stored; the first is spread at random, so that a fleet does not come at once. */
+export const FACTS_RETRY_MS = 2 * SECOND_MS;
+export const FACTS_RETRY_MS_MAX = 60 * SECOND_MS;
+/** Writes of facts under way at one master, and those that wait for it. Beyond, they are dropped: peels send again. */
+export const FACTS_WRITES_MAX = 32;
+export const FACTS_WAITING_MAX = 1_024;
+/** Tries to write one peel's facts before its peel has to send them again. */
+export const FACTS_WRITE_ATTEMPTS_MAX = 5;
+
 // ---- masters -------------------------------------------------------------------------------------------------
 
 export const MASTER_HEARTBEAT_MS = 5 * SECOND_MS;
@@ -84,6 +120,39 @@ export const LEASE_RELEASE_MS = 2 * SECOND_MS;
 export const LEASE_RESTART_MS = 5 * SECOND_MS;
 /** Wait for returns when a job names no timeout. */
 export const JOB_TIMEOUT_MS = 60 * SECOND_MS;
+/** A write whose answer was lost is looked up and tried again this often before the caller is told. */
+export const STORE_ATTEMPTS = 3;
+/** Looked up again after this, doubling. */
+export const STORE_RETRY_MS = 200;
+/** Orphans are looked for this often. */
+export const ORPHAN_SCAN_MS = 20 * SECOND_MS;
+/** Scans in a row in which an owner must be absent: one missing heartbeat is not a death. */
+export const ORPHAN_MISSES = 2;
+/** A job that was taken over this often is given up: it seems to kill its masters. */
+export const RECLAIMS_MAX = 3;
+/** Targets that neither acked nor returned by then get the request once more. */
+export const ACK_WINDOW_MS = 5 * SECOND_MS;
+/** Those still silent this long after that are called unreachable. */
+export const UNREACHABLE_GRACE_MS = 5 * SECOND_MS;
+/** Returns of one job that are written at the same time. */
+export const RETURN_WRITES_MAX = 64;
+/** A master whose heartbeat could not be written for this long takes no work: others may soon take it for dead. */
+export const MASTER_UNFIT_MS = 10 * SECOND_MS;
+/** Operators are told at least this often that somebody still watches their job. */
+export const FOLLOW_ALIVE_MS = 3 * SECOND_MS;
+/** An operator that heard nothing for this long asks another master. */
+export const FOLLOW_SILENCE_MS = 10 * SECOND_MS;
+/** Replay of a job's messages from the stream: messages at a time, wait for more, and in all. */
+export const REPLAY_BATCH = 256;
+export const REPLAY_WAIT_MS = 2 * SECOND_MS;
+export const REPLAY_MS_MAX = 30 * SECOND_MS;
+/** Time for returns when a job names none, by function. */
+export const STATE_TIMEOUT_MS = 5 * MINUTE_MS;
+export const HIGHSTATE_TIMEOUT_MS = 10 * MINUTE_MS;
+/** Longest time a job may ask for: no longer than what it signs may live. */
+export const JOB_TIMEOUT_MS_MAX = 6 * DAY_MS;
+/** Arguments of a job: they travel in every request and in the record. */
+export const JOB_ARGS_BYTES_MAX = 256 * KIB;
 /** Targets named in one job record; above it the list goes into chunks. */
 export const JOB_TARGETS_INLINE_MAX = 5_000;
 /** Returns sent to the operator in one message, so that a large fleet costs few messages. */
@@ -102,9 +171,32 @@ export const PEEL_OFFLINE_MS = 30 * SECOND_MS;
 export const JOURNAL_RETENTION_MS = 8 * DAY_MS;
 /** Largest journal file read at start; beyond it something is wrong and the peel fails closed. */
 export const JOURNAL_BYTES_MAX = 256 * MIB;
+/** A journal that is this large after it was rewritten takes no more jobs: it must stay below what a start can read. */
+export const JOURNAL_FULL_BYTES = 96 * MIB;
+/** Growth that makes a rewrite worth it, besides having doubled. */
+export const JOURNAL_COMPACT_BYTES_MIN = 1 * MIB;
+/** However little was written: entries past their time go at least this often. */
+export const JOURNAL_COMPACT_MS_MAX = 1 * DAY_MS;
+/** Results that the stream has are kept to answer a resend: this long, and this much of them. */
+export const JOURNAL_RESULT_KEPT_MS = 1 * HOUR_MS;
+export const JOURNAL_RESULT_BYTES_MAX = 16 * MIB;
+/** Cancels of jobs not seen here. Beyond, the oldest goes, and requests from before it are refused. */
+export const TOMBSTONES_MAX = 50_000;
+/** Functions that change something, waiting for their turn; the next one is told that the peel is busy. */
+export const EXECUTION_QUEUE_MAX = 64;
+/** A return leaves room in a message for headers, and for what a master wraps around it. */
+export const RETURN_BYTES_MAX = PAYLOAD_BYTES_MAX - 64 * KIB;
 /** Waits between attempts to have a return stored. */
 export const RETURN_RETRY_MS = 2 * SECOND_MS;
 export const RETURN_RETRY_MS_MAX = 30 * SECOND_MS;
+/** Returns on their way to the stream at once: a peel that was cut off for long must not flood it. */
+export const RETURNS_IN_FLIGHT_MAX = 32;
+/** A finished job is answered again at most this often, so that a replayed request cannot fill the stream. */
+export const REPEAT_ANSWER_MS_MIN = 2 * SECOND_MS;
+/** A stopping peel waits this long for what runs; the rest of the drain is for telling what was interrupted. */
+export const WORK_DRAIN_MS = 7 * SECOND_MS;
+/** And this long for each of the steps after that. */
+export const RETURN_DRAIN_MS = 1 * SECOND_MS;
 
 // ---- connections ---------------------------------------------------------------------------------------------
 
@@ -148,6 +240,42 @@ export const ENSURE_TIMEOUT_MS = 15 * SECOND_MS;
 export const ENSURE_RETRY_MS = 250;
 /** More replicas than this cost more than they protect. */
 export const REPLICAS_MAX = 3;
+
+// ---- questions of operators ----------------------------------------------------------------------------------
+
+/** One answer to a question: far enough below `PAYLOAD_BYTES_MAX` for what surrounds the rows. */
+export const QUERY_PAGE_BYTES_MAX = 768 * KIB;
+/** Rows in one answer. Each row of a job's targets costs up to three reads. */
+export const QUERY_PAGE_ROWS_MAX = 500;
+/** Records read for one answer about jobs; with filters that match little, the rest is for the next page. */
+export const QUERY_SCAN_MAX = 1_000;
+/** Reads under way for one answer. */
+export const QUERY_READS_MAX = 32;
+/** Targets and jobs named in a row of a list; their number is always given. */
+export const QUERY_ROW_NAMES_MAX = 100;
+/** Jobs named when a shortened id means several. */
+export const QUERY_CANDIDATES_MAX = 5;
+/** Whoever follows a job looks at its record this often: messages about its end are best effort. */
+export const FOLLOW_POLL_MS = 3 * SECOND_MS;
+/** A job that has not ended this long after its deadline is not followed further: a takeover takes about a minute. */
+export const FOLLOW_OVERDUE_MS = 2 * MINUTE_MS;
+/** Jobs that one master follows for operators; each costs three subscriptions. */
+export const FOLLOWS_MAX = 1_000;
+/** Other jobs, and silent peels, looked at to say "busy with job X". */
+export const BUSY_JOBS_MAX = 16;
+export const BUSY_PEELS_MAX = 32;
+/** An operator whose job is being claimed elsewhere, or finds no master any more, asks again after this, doubling. */
+export const ASK_RETRY_MS = 250;
+export const ASK_RETRY_MS_MAX = 5 * SECOND_MS;
+/** A second Ctrl-C within this cancels; a single one detaches when it has passed. */
+export const INTERRUPT_WINDOW_MS = 2 * SECOND_MS;
+/** The live region is drawn anew this often, and never more often than the lower one. */
+export const LIVE_REDRAW_MS = 1 * SECOND_MS;
+export const LIVE_REDRAW_MS_MIN = 50;
+/** Peels named in each part of the live region. */
+export const LIVE_PEELS_MAX = 5;
+/** Jobs shown by `job list` when nobody says how many. */
+export const JOB_LIST_DEFAULT_MAX = 50;
 
 // ---- nats-server ---------------------------------------------------------------------------------------------
 

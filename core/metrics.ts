@@ -82,6 +82,28 @@ export const METRICS = {
     labels: [],
     components: ["master"],
   },
+  jobs: {
+    name: "zester_jobs_total",
+    type: "counter",
+    help: "Jobs that ended here, by how.",
+    labels: ["status"],
+    components: ["master"],
+  },
+  jobSeconds: {
+    name: "zester_job_duration_seconds",
+    type: "histogram",
+    help: "Time from the request to the end of a job.",
+    labels: [],
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+    components: ["master"],
+  },
+  jobReclaims: {
+    name: "zester_job_reclaims_total",
+    type: "counter",
+    help: "Jobs taken over from masters that are gone.",
+    labels: [],
+    components: ["master"],
+  },
   jobActive: {
     name: "zester_job_active",
     type: "gauge",

@@ -3,10 +3,11 @@
  * The check is made by a master, on the targets that it resolved itself.
  */
 
-export interface Deed {
-  readonly function: string;
-  readonly targets: readonly string[];
-}
+/** What an operator wants: to run a function on peels, to end a job that does, or to know something. */
+export type Deed =
+  | { readonly do?: "run"; readonly function: string; readonly targets: readonly string[] }
+  | { readonly do: "cancel"; readonly function: string; readonly targets: readonly string[] }
+  | { readonly do: "query"; readonly query: string };
 
 export type Decision = { readonly allowed: true } | {
   readonly allowed: false;
@@ -18,6 +19,18 @@ export interface Authorizer {
 }
 
 export const ADMIN_ROLE = "admin";
+
+/** Who may command peels without a master. `admin` alone may not: it is a right that one asks for by name. */
+export const DIRECT_ROLE = "direct";
+
+/** What peels ask about direct mode: only `direct` may. */
+export const directRoles: Authorizer = {
+  decide({ name, role }) {
+    if (role === DIRECT_ROLE) return { allowed: true };
+    const why = `operator ${name} has role ${role ?? "none"}; direct mode needs ${DIRECT_ROLE}`;
+    return { allowed: false, why };
+  },
+};
 
 /** Knows one role, `admin`, which may do everything; whoever has another may do nothing. */
 export const builtInRoles: Authorizer = {

@@ -5,8 +5,11 @@
 import { ZesterError } from "./errors.ts";
 import { SUBJECT_LENGTH_MAX, SUBJECT_TOKEN_LENGTH_MAX } from "./limits.ts";
 
-/** Who is on the bus. Each has credentials of its own kind. */
-export type Role = "master" | "peel" | "operator" | "bootstrap";
+/**
+ * Who is on the bus. Each has credentials of its own kind. `direct`: an operator who may command peels without a master,
+ * under a login and a key of its own.
+ */
+export type Role = "master" | "peel" | "operator" | "direct" | "bootstrap";
 
 /** How a message travels. `stream`: captured by a stream; with a reply subject the stream acknowledges it. */
 export type Kind = "core" | "request" | "stream";
@@ -199,12 +202,12 @@ export const subjects = {
     note: "One master takes the job and streams what becomes of it to the operator's inbox.",
   }),
   command: subject("zester.cmd.{peel}", {
-    pub: ["master"],
+    pub: ["master", "direct"],
     sub: ["peel"],
     kind: "core",
     domain: "zester/exec/v1",
     payload: "ExecRequest",
-    note: "With a reply subject: direct mode. Without, and with a jid: a job.",
+    note: "From a master: a job. From an operator with a reply subject in its inbox: direct mode.",
   }),
   ack: subject("zester.job.{jid}.ack.{peel}", {
     pub: ["peel"],
@@ -247,12 +250,12 @@ export const subjects = {
     note: "Audit: how the job ended.",
   }),
   jobCancel: subject("zester.job.{jid}.cancel", {
-    pub: ["master", "operator"],
+    pub: ["master"],
     sub: ["master", "peel"],
     kind: "stream",
     domain: "zester/cancel/v1",
     payload: "JobEvent",
-    note: "Receivers take the jid from the subject.",
+    note: "Sent by a master that was asked to; receivers take the jid from the subject.",
   }),
   eventSend: subject("zester.event.{peel}.send.{tag+}", {
     pub: ["peel"],
@@ -356,6 +359,15 @@ export const subjects = {
     payload: "AdminRequest",
     note: "approve, reject, revoke.",
   }),
+  adminJob: subject("zester.admin.job.{verb}.{operator}", {
+    pub: ["operator"],
+    sub: ["master"],
+    kind: "request",
+    domain: "zester/admin/v1",
+    queue: QUEUES.masters,
+    payload: "JobRequest",
+    note: "cancel.",
+  }),
   adminFileserver: subject("zester.admin.fileserver.{verb}.{operator}", {
     pub: ["operator"],
     sub: ["master"],
@@ -402,6 +414,11 @@ export const subjects = {
 
 export type SubjectName = keyof typeof subjects;
 
+/** All that is stored about one job. */
+export function everythingAboutJob(jid: string): string {
+  return `zester.job.${checked(jid, "jid", "zester.job.{jid}.>")}.>`;
+}
+
 /** Signature domain of the answers that masters send to inboxes, which are not in the table. */
 export const REPLY_DOMAIN = "zester/reply/v1";
 
@@ -425,6 +442,7 @@ export function isInboxOf(
 const OWN: Record<Role, readonly string[]> = {
   peel: ["peel", "node"],
   operator: ["operator"],
+  direct: [],
   master: [],
   bootstrap: [],
 };

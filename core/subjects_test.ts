@@ -312,7 +312,7 @@ Deno.test("subjectsFor() covers every subject that a role publishes or hears", (
   for (const [, each] of TABLE) {
     const text = build(each, { ...exampleFields(each), operator: "web-01" });
     for (const direction of ["pub", "sub"] as const) {
-      for (const role of ["master", "peel", "operator", "bootstrap"] as Role[]) {
+      for (const role of ["master", "peel", "operator", "direct", "bootstrap"] as Role[]) {
         const granted = subjectsFor(role, direction, "web-01");
         const isGranted = granted.some((pattern) => matches(pattern, text));
         if (each[direction].includes(role)) assert(isGranted, `${role} ${direction} ${text}`);

@@ -19,6 +19,7 @@ import type { Signer } from "./ports.ts";
 export const KEY_PURPOSES = {
   command: "masters sign commands, notices and answers with it",
   operator: "one operator signs requests with it",
+  direct: "one operator commands peels with it, without a master",
   seal: "secrets are sealed with it",
 } as const;
 

@@ -6,61 +6,56 @@ import { systemClock } from "../core/adapters/system_clock.ts";
 import { systemRandom } from "../core/adapters/system_random.ts";
 import { fleetKeysFrom } from "../core/crypto/fleet_keys.ts";
 import { newMasterId, sanitizePeelId } from "../core/ids.ts";
-import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
 import { GAUGE_POLL_MS } from "../core/limits.ts";
-import { voiceOf } from "../core/outgoing.ts";
-import { builtInRoles } from "../core/roles.ts";
+import { type FailPoints, NO_FAIL_POINTS } from "../core/ports.ts";
 import { MASTER_CONFIG_PATH, MASTER_OPTIONS } from "./config.ts";
-import { takeDispatches } from "./dispatch/service.ts";
-import { followEnrollments, type PeelDirectory } from "./peels/directory.ts";
-import { followHeartbeats } from "./peels/presence.ts";
+import { type MasterServices, startServices } from "./services.ts";
 
-async function startMaster(
+/** Starts a master; tests give it fail points. */
+export async function startMaster(
   { values, log, metrics, check }: DaemonContext<typeof MASTER_OPTIONS>,
+  failPoints: FailPoints = NO_FAIL_POINTS,
 ): Promise<() => Promise<void>> {
   const clock = systemClock;
   const auth = values.auth_dir;
   const keys = fleetKeysFrom(await readTextFile(`${auth}/account.seed`));
   const trust = await readTrust(auth);
   const masterId = newMasterId(clock.now(), systemRandom);
-  let peels: PeelDirectory | undefined;
+  let services: MasterServices | undefined;
   const nats = await join(values, {
     role: "master",
     identity: nameOf(values),
     log,
     metrics,
-    onChange: (connected) => connected && peels?.connected(),
+    onChange: (connected) => connected && services?.connected(),
   });
   const { bus, store } = nats;
-  const voice = voiceOf({ signer: keys.command, generation: FIRST_GENERATION }, bus, clock);
-  const directory = peels = followEnrollments(store, clock, log);
-  const keyring = keyringOf(() => trust, directory.key);
-  const presence = followHeartbeats({ bus, clock, keyring, metrics });
-  const dispatcher = takeDispatches({
+  const running = services = startServices({
     masterId,
     bus,
     store,
     clock,
-    voice,
-    keyring,
-    authorizer: builtInRoles,
+    random: systemRandom,
+    signer: keys.command,
+    trust: () => trust,
     metrics,
     log,
-    peelIds: directory.ids,
-    peelKey: directory.key,
+    failPoints,
   });
   check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
-  check("peels", () => ({ status: directory.ready ? "ok" : "down" }));
+  check("peels", () => ({ status: running.peels.ready ? "ok" : "down" }));
+  check("heartbeat", () => {
+    const message = running.jobs.alive.unfit();
+    return message === null ? { status: "ok" } : { status: "down", message };
+  });
   const gauges = clock.every(GAUGE_POLL_MS, () => {
-    metrics.connectedPeels.set(presence.online());
-    metrics.jobActive.set(dispatcher.active());
+    metrics.connectedPeels.set(running.presence.online());
+    metrics.jobActive.set(running.jobs.watchers.held().length);
   });
   log.info("master started", { masterId, trustSerial: trust.serial });
   return async () => {
     gauges.cancel();
-    await dispatcher.stop();
-    presence.stop();
-    directory.stop();
+    await running.stop();
     await nats.close();
   };
 }
@@ -69,13 +64,14 @@ function nameOf({ name }: { name: string | null }): string {
   return name ?? sanitizePeelId(Deno.hostname());
 }
 
+/** What `runDaemon` needs to run a master. */
+export const MASTER_DAEMON = {
+  component: "master",
+  table: MASTER_OPTIONS,
+  configPath: MASTER_CONFIG_PATH,
+  id: nameOf,
+} as const;
+
 if (import.meta.main) {
-  const spec = {
-    component: "master",
-    table: MASTER_OPTIONS,
-    configPath: MASTER_CONFIG_PATH,
-    id: nameOf,
-    start: startMaster,
-  } as const;
-  Deno.exit(await runDaemon(spec, Deno.args));
+  Deno.exit(await runDaemon({ ...MASTER_DAEMON, start: startMaster }, Deno.args));
 }

@@ -20,6 +20,7 @@ import {
 import type { HeaderField, Message } from "../ports.ts";
 import { fromClient } from "./failures.ts";
 import { headersOf, toMessage } from "./messages.ts";
+import { guardSockets } from "./socket_guard.ts";
 
 /** What became of the connection. `connected` is the first time, `reconnected` every later one. */
 export interface ConnectionStatus {
@@ -93,6 +94,7 @@ export class Link {
 
   async #attempt(timeoutMs: number): Promise<NatsConnection> {
     const { servers, user, password, name, mode, inboxPrefix } = this.#options;
+    guardSockets();
     const client = await within(
       timeoutMs,
       connect({

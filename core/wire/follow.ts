@@ -34,6 +34,11 @@ const FOLLOW = {
     targets: orEmpty("targets", listOf(peelId), () => []),
     master: required("master", masterId),
   },
+  /** Nothing new, but somebody still watches: whoever stops hearing this asks another master. */
+  alive: {
+    v: version,
+    jid: required("jid", jid),
+  },
   acks: {
     v: version,
     jid: required("jid", jid),

@@ -32,6 +32,8 @@ export const JOB_STATUS = {
   timeout: { terminal: true },
   failed: { terminal: true },
   canceled: { terminal: true },
+  /** Its deadline passed before any peel was told: nothing has run. */
+  not_sent: { terminal: true },
 } as const;
 
 export type JobStatus = keyof typeof JOB_STATUS;
@@ -62,6 +64,17 @@ export const jobMessage = message("Job", {
   returnCount: optional("return_count", count),
   successCount: optional("success_count", count),
   metadata: optional("metadata", textMap),
+  /** Nonce of the write that made this revision: how a master knows its own write again when the answer was lost. */
+  claim: optional("claim", text),
+  /** Rolling run: how many at a time (`5` or `10%`), the pause between, and how many may fail before it stops. */
+  batchSize: optional("batch_size", text),
+  batchWaitMs: optional("batch_wait", durationMs),
+  maxFail: optional("max_fail", text),
+  /** A repeatable sample of those who match: how many (`5` or `10%`), and what it is drawn with. */
+  limit: optional("limit", text),
+  seed: optional("seed", text),
+  /** Above a limit the targets are in this many chunks of their own, and `targets` is empty. */
+  targetChunks: optional("target_chunks", count),
 });
 
 export type Job = TypeOf<typeof jobMessage>;
@@ -70,7 +83,9 @@ export const { encode: encodeJob, decode: decodeJob } = jobMessage;
 
 /** A job as whoever asks for it makes it. Who matches, who owns it and until when are for a master to say. */
 export function newJob(
-  asked: Pick<Job, "jid" | "function" | "args" | "targetExpr" | "timeoutMs" | "stateId">,
+  asked:
+    & Pick<Job, "jid" | "function" | "args" | "targetExpr" | "timeoutMs" | "stateId">
+    & Partial<Pick<Job, "batchSize" | "batchWaitMs" | "maxFail" | "limit" | "seed">>,
   nowMs: number,
 ): Job {
   return {
@@ -80,10 +95,5 @@ export function newJob(
     createdMs: nowMs,
     updatedMs: nowMs,
     epoch: 0n,
-    reclaimCount: 0,
-    offlineAtDispatch: [],
-    returnCount: 0,
-    successCount: 0,
-    metadata: {},
   };
 }

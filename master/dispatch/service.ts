@@ -1,70 +1,59 @@
-/** Takes requests of operators: verify, decode, decide, claim, publish, then hand the job to its watcher. */
-import { isZesterError, toZesterError, type ZesterError } from "../../core/errors.ts";
-import { type Accepted, ingest, type Keyring } from "../../core/ingress.ts";
-import type { PeelKey } from "../../core/keyring.ts";
-import type { Log } from "../../core/log.ts";
-import type { Metrics } from "../../core/metrics.ts";
-import type { Voice } from "../../core/outgoing.ts";
-import type { Bus, Clock, Message, Store } from "../../core/ports.ts";
+/**
+ * Takes requests of operators: verify, decode, decide, claim, log, mark as running, and hand the job to its watcher, which tells
+ * the peels. At each await the process may die: what is then in the store says what the next master does (`master/orphans/`).
+ */
+import { streams } from "../../core/buckets.ts";
+import { isZesterError, toZesterError, ZesterError } from "../../core/errors.ts";
+import { type Accepted, ingest } from "../../core/ingress.ts";
+import type { Message } from "../../core/ports.ts";
 import type { Authorizer } from "../../core/roles.ts";
 import { isInboxOf, subjects } from "../../core/subjects.ts";
-import { encodeExecRequest } from "../../core/wire/exec.ts";
 import { encodeFollow, type FollowEvent } from "../../core/wire/follow.ts";
+import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import { decodeJob, type Job } from "../../core/wire/job.ts";
-import { claimJob } from "./claim.ts";
-import { planDispatch } from "./plan.ts";
-import { type Watcher, watchJob } from "../watch/service.ts";
+import type { JobPorts } from "../jobs/ports.ts";
+import type { Watchers } from "../jobs/watchers.ts";
+import { planDispatch, planExisting, type Refusal } from "./plan.ts";
 
-export interface DispatchPorts {
-  readonly masterId: string;
-  readonly bus: Bus;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly voice: Voice;
-  readonly keyring: Keyring;
+export interface DispatchPorts extends JobPorts {
+  readonly watchers: Watchers;
   readonly authorizer: Authorizer;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  peelIds(): string[];
-  peelKey(peelId: string): PeelKey | undefined;
+  /** Why this master should take no work now, or null. */
+  unfit(): string | null;
+  isOnline(peel: string): boolean;
+  /** Who matches a target, or why that cannot be said. */
+  resolve(target: string): { targets: readonly string[] } | { refusal: Refusal };
+  /** Follows a job that somebody else may own. */
+  followElsewhere(jid: string, tell: (event: FollowEvent) => void): void;
 }
 
 export interface Dispatcher {
-  /** Jobs under way here. */
-  active(): number;
-  /** Takes no more requests and ends the watches. */
+  /** Takes no more requests, and waits for those under way. */
   stop(): Promise<void>;
 }
 
 /** Starts to take requests, together with all other masters in the queue group. */
 export function takeDispatches(ports: DispatchPorts): Dispatcher {
-  const watchers = new Map<string, Watcher>();
   const running = new Set<Promise<void>>();
-  const { pattern: _, queue = "" } = subjects.dispatch;
+  const { queue = "" } = subjects.dispatch;
   const subscription = ports.bus.subscribe(subjects.dispatch.filter(), (message) => {
-    const work = handle(message, ports, watchers).catch((thrown) => {
+    const work = handle(message, ports).catch((thrown) => {
       ports.log.error("dispatch failed", { error: toZesterError(thrown, "dispatch") });
     });
     running.add(work);
     work.finally(() => running.delete(work));
   }, { queue });
   return {
-    active: () => watchers.size,
     async stop() {
       subscription.unsubscribe();
       await Promise.allSettled(running);
-      for (const watcher of watchers.values()) watcher.stop();
     },
   };
 }
 
 type Verified = Accepted<typeof subjects.dispatch.pattern>;
 
-async function handle(
-  message: Message,
-  ports: DispatchPorts,
-  watchers: Map<string, Watcher>,
-): Promise<void> {
+async function handle(message: Message, ports: DispatchPorts): Promise<void> {
   const { keyring, clock, metrics, log } = ports;
   const door = ingest(message, { rule: subjects.dispatch, keyring, nowMs: clock.now() });
   if (!door.ok) {
@@ -79,13 +68,14 @@ async function handle(
   }
   const tell = teller(message.reply, ports);
   try {
-    await dispatch(door, tell, ports, watchers);
+    await dispatch(door, tell, ports);
     metrics.dispatch.inc({ result: "accepted" });
   } catch (thrown) {
     const error = toZesterError(thrown, "dispatch");
     metrics.dispatch.inc({ result: "refused" });
     log.warn("dispatch refused", { operator: door.sender.identity, error });
-    tell(refusal(error));
+    const { code, message, fix } = error;
+    tell({ kind: "refused", code, message, ...(fix === undefined ? {} : { fix }) });
   }
 }
 
@@ -93,70 +83,142 @@ async function dispatch(
   door: Verified,
   tell: (event: FollowEvent) => void,
   ports: DispatchPorts,
-  watchers: Map<string, Watcher>,
 ): Promise<void> {
-  const { masterId, clock, store, log } = ports;
+  const asked = decodeJob(door.payload);
+  const { jid } = asked;
   const operator = { name: door.sender.identity, role: door.sender.grantedRole };
+  if (!ports.watchers.reserve(jid)) {
+    throw new ZesterError(
+      "claim_pending",
+      `job ${jid} is being dispatched by this master right now`,
+    );
+  }
+  try {
+    const existing = await ports.jobs.read(jid);
+    if (existing !== null) return await takeExisting(asked, operator.name, existing, tell, ports);
+    const unfit = ports.unfit();
+    if (unfit !== null) {
+      throw new ZesterError("claim_pending", `this master takes no work: ${unfit}`);
+    }
+    const claimed = await claim(asked, operator, ports);
+    if ("found" in claimed) {
+      return await takeExisting(asked, operator.name, claimed.found, tell, ports);
+    }
+    await run(claimed.job, claimed.targets, tell, ports);
+  } finally {
+    ports.watchers.unreserve(jid);
+  }
+}
+
+/** Steps 1 to 3: decide, put into the index, store as `claimed`. */
+async function claim(
+  asked: Job,
+  operator: { name: string; role: string | undefined },
+  ports: DispatchPorts,
+): Promise<{ job: Job; targets: readonly string[] } | { found: Job | null }> {
+  const resolved = ports.resolve(asked.targetExpr ?? "");
+  if ("refusal" in resolved) throw refusalError(resolved.refusal);
+  const { masterId, clock, jobs, failPoints } = ports;
   const view = {
-    job: decodeJob(door.payload),
+    job: asked,
     operator,
-    peels: ports.peelIds(),
+    matched: resolved.targets,
     masterId,
     nowMs: clock.now(),
+    isOnline: ports.isOnline,
   };
   const decision = planDispatch(view, ports.authorizer);
-  if (decision.do === "refuse") {
-    return tell({ kind: "refused", jid: view.job.jid, ...refusedFields(decision) });
+  if (decision.do === "refuse") throw refusalError(decision.refusal);
+  const { job, targets } = decision;
+  await failPoints.hit("dispatch.planned");
+  await jobs.index(job.jid, masterId);
+  await failPoints.hit("dispatch.indexed");
+  const chunks = job.targets.length === targets.length
+    ? 0
+    : await jobs.saveTargets(job.jid, targets);
+  const written = await jobs.commit(chunks === 0 ? job : { ...job, targetChunks: chunks });
+  if (!written.ours) return { found: written.found };
+  await failPoints.hit("dispatch.claimed");
+  return { job: written.job, targets };
+}
+
+/** Steps 4 to 7: log, mark as running, and let the watcher tell the peels. Also how an interrupted claim goes on. */
+export async function run(
+  claimed: Job,
+  targets: readonly string[],
+  tell: (event: FollowEvent) => void,
+  ports: JobPorts & { watchers: Watchers },
+): Promise<void> {
+  const { jid } = claimed;
+  await logDispatch(claimed, ports);
+  await ports.failPoints.hit("dispatch.logged");
+  const written = await ports.jobs.commit({
+    ...claimed,
+    status: "running",
+    updatedMs: ports.clock.now(),
+  });
+  if (!written.ours) {
+    throw new ZesterError(
+      "claim_pending",
+      `job ${jid} was taken over by ${written.found?.owner ?? "nobody"}`,
+    );
   }
-  const job = await claimJob(decision.job, store);
-  const { jid, targets } = job;
-  log.info("dispatch request received", {
+  const { job } = written;
+  await ports.failPoints.hit("dispatch.running");
+  ports.log.info("dispatch request received", {
     jid,
     user: job.user,
     function: job.function,
     targets: targets.length,
   });
-  const watcher = watchJob(job, tell, ports); // listens before anything is published
-  watchers.set(jid, watcher);
-  watcher.done.finally(() => watchers.delete(jid));
-  tell({ kind: "accepted", jid, targets, master: masterId });
-  publishRequests(job, door.claims.firstIssuedMs, ports);
+  tell({ kind: "accepted", jid, targets, master: ports.masterId });
+  ports.watchers.start({ job, targets }, tell);
 }
 
-function refusedFields(
-  { code, why, fix }: { code: ZesterError["code"]; why: string; fix?: string },
-): { code: ZesterError["code"]; message: string; fix?: string } {
-  return { code, message: why, ...(fix === undefined ? {} : { fix }) };
+/** Somebody was here before: go on with our own claim, or follow the job that exists. */
+async function takeExisting(
+  asked: Job,
+  operator: string,
+  found: Job | null,
+  tell: (event: FollowEvent) => void,
+  ports: DispatchPorts,
+): Promise<void> {
+  const decision = planExisting(asked, operator, found, ports.masterId);
+  if (decision.do === "refuse") throw refusalError(decision.refusal);
+  if (found === null) return;
+  ports.log.info("dispatch of a known job", { jid: asked.jid, do: decision.do, why: decision.why });
+  const targets = await ports.jobs.targets(found);
+  if (decision.do === "resume") return await run(found, targets, tell, ports);
+  tell({ kind: "accepted", jid: found.jid, targets, master: found.owner ?? ports.masterId });
+  const own = ports.watchers.follow(found.jid, tell);
+  if (!own) ports.followElsewhere(found.jid, tell);
 }
 
-function refusal(error: ZesterError): FollowEvent {
-  const { code, message, fix } = error;
-  return { kind: "refused", code, message, ...(fix === undefined ? {} : { fix }) };
-}
-
-/** One signed request per target. A peel that cannot be told does not keep the others from it. */
-function publishRequests(job: Job, firstIssuedMs: number, ports: DispatchPorts): void {
-  const { voice, clock, log } = ports;
-  const payload = encodeExecRequest({
+/** The dispatch in the stream, before any peel is told: a job that left no trace must not run. */
+async function logDispatch(job: Job, { store, clock, voice }: JobPorts): Promise<void> {
+  const subject = subjects.jobDispatched.of({ jid: job.jid });
+  const { user = "", targetExpr = "", owner = "" } = job;
+  const payload = encodeJobEvent({
     jid: job.jid,
-    module: job.function,
-    id: job.stateId ?? "",
-    args: job.args,
-    epoch: job.epoch,
-    reactorDepth: 0,
+    type: "dispatched",
+    // Without the arguments, which may be large and sensitive; the record has them.
+    data: { function: job.function, user, target: targetExpr, owner },
+    timestampMs: clock.now(),
   });
-  for (const peel of job.targets) {
-    const audience = ports.peelKey(peel)?.generation ?? 0;
-    const times = {
-      firstIssuedMs: Math.min(firstIssuedMs, clock.now()),
-      expiresMs: Math.max(job.deadlineMs ?? 0, clock.now()),
-    };
-    try {
-      voice.say(subjects.command, subjects.command.of({ peel }), payload, { audience, ...times });
-    } catch (thrown) {
-      log.warn("request not sent", { jid: job.jid, peel, error: toZesterError(thrown, "publish") });
-    }
-  }
+  const headers = voice.headers(subjects.jobDispatched, subject, payload);
+  const messageId = `${job.jid}.dispatch.${job.epoch}`;
+  const stored = await store.stream(streams.jobEvents.name).append(subject, payload, {
+    headers,
+    messageId,
+  });
+  if (stored.outcome === "ok") return;
+  throw new ZesterError("claim_pending", `job ${job.jid}: its dispatch could not be logged`, {
+    ...("cause" in stored ? { cause: stored.cause } : {}),
+  });
+}
+
+function refusalError({ code, message, fix }: Refusal): ZesterError {
+  return new ZesterError(code, message, fix === undefined ? {} : { fix });
 }
 
 /** Sends to the operator what happens. If it cannot, the job goes on: it belongs to the masters. */

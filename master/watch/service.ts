@@ -1,142 +1,304 @@
-/** Listens to the acks and returns of one job, passes them on to its operator, and ends it. */
-import { isZesterError, toZesterError } from "../../core/errors.ts";
-import { ingest, type Keyring } from "../../core/ingress.ts";
-import { FOLLOW_BATCH_BYTES_MAX, FOLLOW_BATCH_MAX, FOLLOW_BATCH_MS } from "../../core/limits.ts";
-import type { Log } from "../../core/log.ts";
-import type { Metrics } from "../../core/metrics.ts";
-import type { Bus, Clock, Message, Store, Timer } from "../../core/ports.ts";
+/**
+ * Watches one job that this master owns: tells peels, listens, stores what comes back, tells the operator, ends the job.
+ * It owns the job at one epoch. When the store says that somebody else has written the record since, it stops in silence.
+ */
+import { streams } from "../../core/buckets.ts";
+import { toZesterError } from "../../core/errors.ts";
+import { FOLLOW_ALIVE_MS, STORE_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
+import type { Timer } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
+import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import type { Job } from "../../core/wire/job.ts";
-import { decodeReturn, type Return } from "../../core/wire/return.ts";
-import { finishJob } from "../dispatch/claim.ts";
-import { hearAck, hearReturn, isComplete, startWatch, verdict } from "./plan.ts";
-
-export interface WatchPorts {
-  readonly bus: Bus;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly keyring: Keyring;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
+import { decodeReturn, encodeReturn, type Return } from "../../core/wire/return.ts";
+import { batcher } from "../jobs/batcher.ts";
+import { openAnswer } from "../jobs/answers.ts";
+import type { JobPorts } from "../jobs/ports.ts";
+import { publishRequests } from "../jobs/requests.ts";
+import { returnWriter } from "../jobs/returns.ts";
+import {
+  hearAck,
+  type HeardBefore,
+  hearReturn,
+  recall,
+  startWatch,
+  step,
+  type Verdict,
+  type WatchAction,
+} from "./plan.ts";
 
 export interface Watcher {
-  /** Resolves when the job has ended here, or the watch was stopped. */
+  readonly jid: string;
+  /** Resolves when the job has ended here, was taken over by another master, or was handed over. */
   readonly done: Promise<void>;
-  /** Stops listening; the job stays as it is in the store. */
-  stop(): void;
+  /** The operator wants it to end. */
+  cancel(by: string): void;
+  /** Adds somebody who is told what happens from now on; gives the way to stop it. */
+  follow(tell: (event: FollowEvent) => void): () => void;
+  /** After a loss of connection: whether the job is still ours. If not, the watch ends. */
+  verify(): Promise<void>;
+  /** Graceful stop: stores what came in and lets go, so that another master can go on. */
+  handOver(): Promise<void>;
 }
 
-/** Starts to watch. Live before it returns, so nothing that is published afterwards is missed. */
-export function watchJob(job: Job, tell: (event: FollowEvent) => void, ports: WatchPorts): Watcher {
-  const { bus, clock } = ports;
+export interface WatchStart {
+  readonly job: Job;
+  readonly targets: readonly string[];
+  /** For a job that was taken over: what was heard of it before. Read after we listen, so that nothing falls in between. */
+  recall?(): Promise<HeardBefore>;
+}
+
+/** Starts to watch. It listens before it tells anybody, so that nothing is missed. */
+export function watchJob({ job, targets, recall: before }: WatchStart, ports: JobPorts): Watcher {
+  const { bus, clock, log, metrics, jobs } = ports;
   const { jid } = job;
-  const state = startWatch(job.targets);
+  const state = startWatch(job, targets);
   const { promise: done, resolve: end } = Promise.withResolvers<void>();
+  const followers = new Set<(event: FollowEvent) => void>();
+  const tell = (event: FollowEvent): void => followers.forEach((each) => each(event));
   const acks = batcher<string>(clock, (peels) => tell({ kind: "acks", jid, peels }));
   const returns = batcher<Return>(clock, (some) => tell({ kind: "returns", jid, returns: some }));
-  let over = false;
+  const writer = returnWriter(ports);
+  let timer: Timer | undefined;
+  let phase: "recalling" | "watching" | "ending" | "over" = before === undefined
+    ? "watching"
+    : "recalling";
+  let turn: Promise<void> = Promise.resolve();
 
-  function finish(finalize: boolean): void {
-    if (over) return;
-    over = true;
-    for (const part of [ackSubscription, returnSubscription]) part.unsubscribe();
-    deadline.cancel();
-    acks.flush();
-    returns.flush();
-    if (finalize) conclude().finally(end);
-    else end();
-  }
-
-  async function conclude(): Promise<void> {
-    const { status, returnCount, successCount, missing } = verdict(state);
-    tell({ kind: "done", jid, status, returnCount, successCount, missing });
-    const record = { ...job, status, returnCount, successCount, updatedMs: clock.now() };
-    const written = await finishJob(record, ports.store).catch((thrown) =>
-      toZesterError(thrown, "finish")
-    );
-    if (written !== true) {
-      ports.log.warn("end of job not stored", { jid, status, cause: written || "superseded" });
+  /** A job that was taken over starts with what is stored about it; until that could be read, nobody is told anything. */
+  async function begin(load: () => Promise<HeardBefore>): Promise<void> {
+    for (
+      let waitMs = STORE_RETRY_MS;
+      phase === "recalling";
+      waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX)
+    ) {
+      try {
+        const heard = await load();
+        recall(state, heard, clock.now());
+        for (const given of heard.returns) writer.add(given);
+        if (phase === "recalling") phase = "watching";
+        return advance();
+      } catch (thrown) {
+        log.warn("what was heard before is not known yet", {
+          jid,
+          error: toZesterError(thrown, "recall"),
+        });
+        await clock.sleep(waitMs);
+      }
     }
   }
 
-  const ackSubscription = bus.subscribe(subjects.ack.filter({ jid }), (message) => {
-    const given = opened(message, subjects.ack, decodeAck, ports);
-    if (given === null) return;
-    const heard = hearAck(state, given.peel);
-    if (heard === "first") acks.add(given.peel, given.peel.length);
-    if (heard === "stranger") ports.metrics.returns.inc({ result: "stranger" });
-  });
-  const returnSubscription = bus.subscribe(subjects.return.filter({ jid }), (message) => {
-    const given = opened(message, subjects.return, decodeReturn, ports);
-    if (given === null) return;
-    const heard = hearReturn(state, given.peel, given.value);
-    ports.metrics.returns.inc({ result: heard });
-    if (heard === "first") returns.add(given.value, message.data.length);
-    if (isComplete(state)) finish(true);
-  });
-  const deadline = clock.after(
-    Math.max(0, (job.deadlineMs ?? 0) - clock.now()),
-    () => finish(true),
-  );
-  return { done, stop: () => finish(false) };
-}
-
-/** Verifies and decodes what a peel says about this job; its words must agree with the subject. */
-function opened<T extends { jid: string; peelId: string }>(
-  message: Message,
-  rule: typeof subjects.ack | typeof subjects.return,
-  decode: (bytes: Uint8Array) => T,
-  { keyring, clock, metrics, log }: WatchPorts,
-): { peel: string; value: T } | null {
-  const door = ingest(message, { rule: rule as typeof subjects.ack, keyring, nowMs: clock.now() });
-  if (!door.ok) {
-    metrics.ingressRefused.inc({ reason: door.reason });
-    log.warn("answer refused", { reason: door.reason, detail: door.detail });
-    return null;
-  }
-  try {
-    const value = decode(door.payload);
-    const { jid, peel } = door.fields;
-    if (value.jid === jid && value.peelId === peel) return { peel, value };
-    metrics.ingressRefused.inc({ reason: "misaddressed" });
-    log.warn("answer refused", { reason: "misaddressed", peel, claims: value.peelId });
-  } catch (thrown) {
-    if (!isZesterError(thrown)) throw thrown;
-    metrics.ingressRefused.inc({ reason: "decode_failed" });
-    log.warn("answer refused", { reason: "decode_failed", detail: thrown.message });
-  }
-  return null;
-}
-
-interface Batcher<T> {
-  add(item: T, bytes: number): void;
-  flush(): void;
-}
-
-/** Gathers what comes within a few milliseconds into one message: a large fleet then costs few. */
-function batcher<T>(clock: Clock, send: (items: T[]) => void): Batcher<T> {
-  let items: T[] = [];
-  let bytes = 0;
-  let timer: Timer | undefined;
-  function flush(): void {
+  /** Acts one step after another: two may never publish or finish at the same time. */
+  function advance(): void {
+    if (phase !== "watching") return;
+    const { actions, wakeMs } = step(state, jid, clock.now());
     timer?.cancel();
-    timer = undefined;
-    const ready = items;
-    items = [];
-    bytes = 0;
-    if (ready.length > 0) send(ready);
+    if (wakeMs !== Infinity) timer = clock.after(Math.max(0, wakeMs - clock.now()), advance);
+    if (actions.some((action) => action.do === "finish")) phase = "ending";
+    turn = turn.then(() => perform(actions)).catch((thrown) => {
+      log.error("watch failed", { jid, error: toZesterError(thrown, "watch") });
+    });
   }
+
+  async function perform(actions: readonly WatchAction[]): Promise<void> {
+    for (const action of actions) {
+      if (phase === "over") return;
+      switch (action.do) {
+        case "send":
+          log.debug("job sent", { jid, peels: action.peels.length, why: action.why });
+          await send(action.peels);
+          break;
+        case "give_up":
+          log.warn("targets unreachable", { jid, peels: action.returns.length, why: action.why });
+          for (const given of action.returns) keep(given);
+          break;
+        case "finish":
+          await finish(action.verdict);
+          break;
+      }
+    }
+  }
+
+  let sentOnce = false;
+
+  /** The first time right after the record was written, the job is surely ours; later it is looked up first. */
+  async function send(peels: readonly string[]): Promise<void> {
+    if (sentOnce && !await isOurs()) return;
+    sentOnce = true;
+    await publishRequests(job, peels, ports);
+  }
+
+  /** Asks until the store answers: neither yes nor no may be assumed. */
+  async function isOurs(): Promise<boolean> {
+    for (
+      let waitMs = STORE_RETRY_MS;
+      phase !== "over";
+      waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX)
+    ) {
+      try {
+        const found = await jobs.read(jid, { leader: true });
+        if (found?.epoch === job.epoch) return true;
+        log.warn("job was taken over", {
+          jid,
+          epoch: job.epoch,
+          found: found?.epoch,
+          owner: found?.owner,
+        });
+        close();
+      } catch (thrown) {
+        log.debug("owner not known yet", { jid, error: toZesterError(thrown, "verify") });
+        await clock.sleep(waitMs);
+      }
+    }
+    return false;
+  }
+
+  function keep(given: Return): void {
+    writer.add(given);
+    returns.add(given, encodeReturn(given).length);
+  }
+
+  async function finish(verdict: Verdict): Promise<void> {
+    stopListening();
+    acks.flush();
+    returns.flush();
+    await writer.flush();
+    await ports.failPoints.hit("watch.before_finish");
+    const written = await storeEnd(verdict);
+    if (!written) return close();
+    const { status, returnCount, successCount, missing } = verdict;
+    tell({ kind: "done", jid, status, returnCount, successCount, missing });
+    await ports.failPoints.hit("watch.finished");
+    await jobs.unindex(jid).catch((thrown) => { // the scan removes it
+      log.debug("index not cleared", { jid, error: toZesterError(thrown, "unindex") });
+    });
+    metrics.jobs.inc({ status });
+    metrics.jobSeconds.observe((clock.now() - job.createdMs) / 1_000);
+    await publishStatus(job, verdict, ports);
+    close();
+  }
+
+  /** Until the store has it or says that the job is not ours: an end that was told must be an end that is kept. */
+  async function storeEnd(
+    { status, returnCount, successCount, reason }: Verdict,
+  ): Promise<boolean> {
+    const metadata = { ...job.metadata, ended_because: reason };
+    const record: Job = {
+      ...job,
+      status,
+      returnCount,
+      successCount,
+      metadata,
+      updatedMs: clock.now(),
+    };
+    for (let waitMs = STORE_RETRY_MS;; waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX)) {
+      if (phase === "over") return false;
+      try {
+        return (await jobs.commit(record)).ours;
+      } catch (thrown) {
+        log.warn("end of job not stored yet", { jid, error: toZesterError(thrown, "finish") });
+      }
+      await clock.sleep(waitMs);
+    }
+  }
+
+  function stopListening(): void {
+    timer?.cancel();
+    for (const part of listening) part.unsubscribe();
+  }
+
+  function close(): void {
+    if (phase === "over") return;
+    phase = "over";
+    stopListening();
+    alive.cancel();
+    followers.clear();
+    end();
+  }
+
+  const listening = [
+    bus.subscribe(subjects.ack.filter({ jid }), (message) => {
+      const given = openAnswer(message, subjects.ack, decodeAck, ports);
+      if (given === null) return;
+      const heard = hearAck(state, given.peel, clock.now());
+      if (heard === "first") acks.add(given.peel, given.peel.length);
+      if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
+    }),
+    bus.subscribe(subjects.return.filter({ jid }), (message) => {
+      const given = openAnswer(message, subjects.return, decodeReturn, ports);
+      if (given === null || phase === "ending" || phase === "over") return;
+      const heard = hearReturn(state, given.peel, given.value, clock.now());
+      metrics.returns.inc({ result: heard });
+      if (heard !== "first") return;
+      writer.add(given.value);
+      returns.add(given.value, message.data.length);
+      if (state.pace !== null || state.returns.size >= state.targets.size) advance();
+    }),
+  ];
+  const alive = clock.every(FOLLOW_ALIVE_MS, () => tell({ kind: "alive", jid }));
+  if (before === undefined) advance();
+  else void begin(before);
+
   return {
-    flush,
-    add(item, size) {
-      if (bytes + size > FOLLOW_BATCH_BYTES_MAX) flush();
-      items.push(item);
-      bytes += size;
-      if (items.length >= FOLLOW_BATCH_MAX) flush();
-      else timer ??= clock.after(FOLLOW_BATCH_MS, flush);
+    jid,
+    done,
+    cancel(by) {
+      state.canceledBy ??= by;
+      advance();
+    },
+    follow(listener) {
+      const missed = batcher<Return>(
+        clock,
+        (some) => listener({ kind: "returns", jid, returns: some }),
+      );
+      if (state.acked.size > 0) listener({ kind: "acks", jid, peels: [...state.acked] });
+      for (const given of state.returns.values()) missed.add(given, encodeReturn(given).length);
+      missed.flush();
+      followers.add(listener);
+      return () => followers.delete(listener);
+    },
+    async verify() {
+      if (phase === "watching" || phase === "recalling") await isOurs();
+    },
+    async handOver() {
+      if (phase === "ending" || phase === "over") return await done;
+      stopListening();
+      acks.flush();
+      returns.flush();
+      await turn;
+      await writer.flush();
+      if (phase === "watching" || phase === "recalling") await release(job, ports);
+      close();
     },
   };
+}
+
+/** Gives the job back: a record without an owner is taken over at the next scan of any master, without waiting. */
+async function release(job: Job, { jobs, clock, log }: JobPorts): Promise<void> {
+  const { owner: _, ...ownerless } = job;
+  const released = await jobs.commit({ ...ownerless, updatedMs: clock.now() });
+  if (released.ours) await jobs.index(job.jid, undefined);
+  log.info("job handed over", { jid: job.jid, ours: released.ours });
+}
+
+/** For the record, and for whoever follows the job elsewhere. Best effort: the stored record is what counts. */
+async function publishStatus(job: Job, verdict: Verdict, ports: JobPorts): Promise<void> {
+  const { status, returnCount, successCount, reason } = verdict;
+  const subject = subjects.jobStatus.of({ jid: job.jid });
+  const payload = encodeJobEvent({
+    jid: job.jid,
+    type: status === "failed" || status === "canceled" || status === "timeout"
+      ? status
+      : "completed",
+    data: { status, returns: returnCount, successes: successCount, reason },
+    timestampMs: ports.clock.now(),
+  });
+  const headers = ports.voice.headers(subjects.jobStatus, subject, payload);
+  const stored = await ports.store.stream(streams.jobEvents.name)
+    .append(subject, payload, { headers, messageId: `${job.jid}.status.${job.epoch}` })
+    .catch((thrown) => ({ outcome: toZesterError(thrown, "status").code }));
+  if (stored.outcome !== "ok") {
+    ports.log.warn("status event not stored", { jid: job.jid, outcome: stored.outcome });
+  }
 }

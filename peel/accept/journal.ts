@@ -1,89 +1,202 @@
 /**
- * The peel's journal of accepted jids, flushed before anything runs, kept longer than any signature lives. One JSON line an
- * entry, with a checksum. A torn last line was never acknowledged to anybody, so it is dropped; damage anywhere else means
- * that the past is unknown.
+ * The peel's journal by jid, flushed before anything runs and before a return is sent, kept longer than any signature lives.
+ * Memory is changed at once and disk follows: a second copy of a request must not slip past while the first is flushed.
  */
-import { sha256, toBase64Url } from "../../core/crypto/ed25519.ts";
-import { JOURNAL_BYTES_MAX, JOURNAL_RETENTION_MS } from "../../core/limits.ts";
+import { ZesterError } from "../../core/errors.ts";
+import type { CheckResult } from "../../core/health.ts";
+import {
+  CLOCK_SKEW_MS,
+  JOURNAL_BYTES_MAX,
+  JOURNAL_FULL_BYTES,
+  JOURNAL_RESULT_BYTES_MAX,
+  JOURNAL_RESULT_KEPT_MS,
+  JOURNAL_RETENTION_MS,
+  TOMBSTONES_MAX,
+} from "../../core/limits.ts";
 import type { Clock, Files } from "../../core/ports.ts";
+import { openJournalFile } from "./journal_file.ts";
+import {
+  applyRecord,
+  encodeContent,
+  type JournalContent,
+  type JournalEntry,
+  type JournalJob,
+  type JournalRecord,
+  lineOf,
+  parseJournal,
+} from "./journal_records.ts";
 
-const MODE = 0o600;
-
-interface JournalEntry {
-  readonly jid: string;
-  readonly acceptedMs: number;
-}
+export { emptyJournal, type JournalEntry, type JournalJob } from "./journal_records.ts";
 
 export interface Journal {
   /** 0 when complete; else the moment from which on it can be relied on. */
   readonly completeSinceMs: number;
-  has(jid: string): boolean;
+  /** 0, or the moment before which tombstones were dropped for want of room. */
+  readonly tombstonesSinceMs: number;
+  /** What was found wrong with the file when it was opened. */
+  readonly damage: string | undefined;
+  entry(jid: string): JournalEntry | undefined;
+  entries(): readonly JournalEntry[];
+  /** Whether this job was canceled before it came. */
+  hasTombstone(jid: string): boolean;
   /** Resolves when the entry is on disk. Rejects otherwise, and then nothing may run. */
-  accept(jid: string): Promise<void>;
+  accept(job: JournalJob, options?: { isStarted?: boolean }): Promise<void>;
+  /** Resolves when it is on disk that the work began. */
+  start(jid: string): Promise<void>;
+  /** Resolves when the encoded return is on disk. */
+  finish(jid: string, result: Uint8Array): Promise<void>;
+  /** The stream has the return. Written with whatever comes next: sending one again does no harm. */
+  store(jid: string): void;
+  /** Marks a job that is under way; leaves a tombstone for one not seen yet. */
+  cancel(jid: string): Promise<void>;
+  /** What a readiness check says about it. */
+  health(): CheckResult;
+  /** Writes what is left to write. */
+  close(): Promise<void>;
 }
 
-/** Makes an empty journal, at enrollment: from then on a missing file means loss. */
-export function emptyJournal(): Uint8Array {
-  return contentOf(0, []);
-}
-
-const HEADER = /^zester-journal v1 complete-since=(0|[1-9][0-9]{0,15})$/;
-
-/** The loss of a journal is written into the new one, or a second restart would forget it. */
-function contentOf(completeSinceMs: number, entries: readonly JournalEntry[]): Uint8Array {
-  const lines = [`zester-journal v1 complete-since=${completeSinceMs}`, ...entries.map(lineOf)];
-  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
-}
-
-/** Opens the journal at `path`, leaving out what is older than it must be kept. */
+/** Opens the journal at `path`, leaving out what is older than it must be kept. Fails closed when it is not whole. */
 export async function openJournal(path: string, files: Files, clock: Clock): Promise<Journal> {
-  const content = await files.read(path, JOURNAL_BYTES_MAX).catch(() => null);
-  const read = parseJournal(content === null ? "" : new TextDecoder().decode(content));
-  const oldestMs = clock.now() - JOURNAL_RETENTION_MS;
-  const entries = read.entries.filter((entry) => entry.acceptedMs >= oldestMs);
-  const completeSinceMs = read.damaged ? clock.now() : read.completeSinceMs;
-  // Rewritten at every start: that drops old entries and a torn tail.
-  await files.replace(path, contentOf(completeSinceMs, entries), MODE);
-  const known = new Set(entries.map((entry) => entry.jid));
-  return {
-    completeSinceMs,
-    has: (jid) => known.has(jid),
-    async accept(jid) {
-      known.add(jid); // before the await: a second copy of the request must not slip past while we flush
-      const line = `${lineOf({ jid, acceptedMs: clock.now() })}\n`;
-      await files.appendDurably(path, new TextEncoder().encode(line), MODE);
+  const { content, damage } = await readJournal(path, files, clock);
+  const kept = keepResults(content, clock);
+  const file = await openJournalFile({
+    path,
+    files,
+    clock,
+    content() {
+      dropExpired(content, clock.now());
+      return encodeContent(content);
     },
-  };
-}
+  });
 
-/** Pure: the entries of a journal file, and whether the past can be relied on. */
-export function parseJournal(
-  text: string,
-): { entries: JournalEntry[]; completeSinceMs: number; damaged: boolean } {
-  const lines = text.split("\n").slice(0, -1); // what follows the last line break is a torn line, or nothing
-  const [header = "", ...rest] = lines;
-  const since = HEADER.exec(header)?.[1];
-  const entries = rest.map(entryOf);
-  const whole = entries.filter((entry) => entry !== null);
+  function record(each: JournalRecord): Promise<void> {
+    applyRecord(content, each);
+    return file.append(lineOf(each));
+  }
+
   return {
-    entries: whole,
-    completeSinceMs: Number(since ?? 0),
-    damaged: since === undefined || whole.length < entries.length,
+    get completeSinceMs() {
+      return content.completeSinceMs;
+    },
+    get tombstonesSinceMs() {
+      return content.tombstonesSinceMs;
+    },
+    damage,
+    entry: (jid) => content.entries.get(jid),
+    entries: () => [...content.entries.values()],
+    hasTombstone: (jid) => content.tombstones.has(jid),
+    accept(job, { isStarted = false } = {}) {
+      if (file.baseBytes > JOURNAL_FULL_BYTES) {
+        applyRecord(content, { kind: "accepted", job }); // no copy of it may run either
+        return Promise.reject(full());
+      }
+      const accepted = record({ kind: "accepted", job });
+      return isStarted ? record({ kind: "started", jid: job.jid }) : accepted;
+    },
+    start: (jid) => record({ kind: "started", jid }),
+    finish: (jid, result) => record({ kind: "finished", jid, result }),
+    store(jid) {
+      if (content.entries.get(jid)?.state !== "finished") return;
+      applyRecord(content, { kind: "stored", jid });
+      file.defer(lineOf({ kind: "stored", jid }));
+      kept.add(jid);
+    },
+    cancel(jid) {
+      const canceled = record({ kind: "canceled", jid, atMs: clock.now() });
+      const sinceMs = dropOverflow(content);
+      return sinceMs === undefined ? canceled : record({ kind: "tombstones", sinceMs });
+    },
+    health: () => healthOf(content, { damage, problem: file.problem }, clock.now()),
+    close: () => file.flush(),
   };
 }
 
-function lineOf(entry: JournalEntry): string {
-  const body = JSON.stringify({ jid: entry.jid, accepted: entry.acceptedMs });
-  return `${checksum(body)} ${body}`;
+async function readJournal(
+  path: string,
+  files: Files,
+  clock: Clock,
+): Promise<{ content: JournalContent; damage: string | undefined }> {
+  const read = await files.read(path, JOURNAL_BYTES_MAX).catch((thrown: Error) => thrown);
+  const isBytes = read instanceof Uint8Array;
+  const { damage: found, ...content } = parseJournal(isBytes ? new TextDecoder().decode(read) : "");
+  const damage = read instanceof Error ? `it cannot be read: ${read.message}` : found;
+  const nowMs = clock.now();
+  if (damage !== undefined) content.completeSinceMs = nowMs;
+  dropExpired(content, nowMs);
+  return { content, damage };
 }
 
-function entryOf(line: string): JournalEntry | null {
-  const [, sum, body = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
-  if (sum !== checksum(body)) return null;
-  const { jid, accepted } = JSON.parse(body) as { jid: string; accepted: number };
-  return { jid, acceptedMs: accepted };
+/** Never drops what a signature that is still valid could ask for. */
+function dropExpired(content: JournalContent, nowMs: number): void {
+  const oldestMs = nowMs - JOURNAL_RETENTION_MS;
+  for (const { jid, acceptedMs } of content.entries.values()) {
+    if (acceptedMs < oldestMs) content.entries.delete(jid);
+  }
+  for (const [jid, atMs] of content.tombstones) {
+    if (atMs < oldestMs) content.tombstones.delete(jid);
+  }
+  if (content.completeSinceMs < oldestMs) content.completeSinceMs = 0;
+  if (content.tombstonesSinceMs < oldestMs) content.tombstonesSinceMs = 0;
 }
 
-function checksum(body: string): string {
-  return toBase64Url(sha256(new TextEncoder().encode(body)).subarray(0, 6));
+/**
+ * Makes room for the newest tombstone. Whoever is dropped is not forgotten: from then on requests that are older than
+ * its cancel are refused, if they were not seen before.
+ */
+function dropOverflow({ tombstones }: JournalContent): number | undefined {
+  let sinceMs: number | undefined;
+  for (const [jid, atMs] of tombstones) {
+    if (tombstones.size <= TOMBSTONES_MAX) break;
+    tombstones.delete(jid);
+    sinceMs = Math.max(sinceMs ?? 0, atMs);
+  }
+  return sinceMs;
+}
+
+/** Bounds what is kept of results that the stream has. Their jids stay. */
+function keepResults(content: JournalContent, clock: Clock): { add(jid: string): void } {
+  const kept: { jid: string; bytes: number; storedMs: number }[] = [];
+  let bytes = 0;
+  function add(jid: string): void {
+    const entry = content.entries.get(jid);
+    if (entry?.result === undefined) return;
+    kept.push({ jid, bytes: entry.result.length, storedMs: clock.monotonic() });
+    bytes += entry.result.length;
+    const oldestMs = clock.monotonic() - JOURNAL_RESULT_KEPT_MS;
+    while (kept[0] && (bytes > JOURNAL_RESULT_BYTES_MAX || kept[0].storedMs < oldestMs)) {
+      bytes -= kept[0].bytes;
+      drop(kept[0].jid);
+      kept.shift();
+    }
+  }
+  function drop(jid: string): void {
+    const entry = content.entries.get(jid);
+    if (entry?.state === "stored") content.entries.set(jid, { ...entry, result: undefined });
+  }
+  for (const { jid, state } of content.entries.values()) if (state === "stored") add(jid);
+  return { add };
+}
+
+function healthOf(
+  { completeSinceMs }: JournalContent,
+  { damage, problem }: { damage: string | undefined; problem: string | undefined },
+  nowMs: number,
+): CheckResult {
+  if (problem !== undefined) {
+    return { status: "degraded", message: `cannot be written, so no job is taken: ${problem}` };
+  }
+  if (completeSinceMs === 0 || completeSinceMs < nowMs - JOURNAL_RETENTION_MS) {
+    return { status: "ok" };
+  }
+  const since = new Date(completeSinceMs + CLOCK_SKEW_MS).toISOString();
+  const why = damage ?? "at an earlier start";
+  return { status: "degraded", message: `lost (${why}): jobs issued before ${since} are refused` };
+}
+
+function full(): ZesterError {
+  return new ZesterError(
+    "store_full",
+    `the journal is full: more than ${JOURNAL_FULL_BYTES} bytes are still needed`,
+    { fix: "let the peel reach its NATS server, so that it can hand over the returns it keeps" },
+  );
 }

@@ -1,36 +1,74 @@
 /**
- * Decides whether a verified request runs. Invariant: a jid runs at most once on a peel, at any epoch. Whatever the journal
- * knows is not run again; if the journal cannot vouch for the past, requests from the past are refused.
+ * Decides what becomes of a verified request. Invariant: a jid runs at most once on a peel, at any epoch. Whatever the journal
+ * knows is answered from it and not run again; if the journal cannot vouch for the past, requests from the past are refused.
  */
 import { CLOCK_SKEW_MS } from "../../core/limits.ts";
+import { reasonText } from "../../core/return_reason.ts";
+import { JOB_STATES, type JournalEntry } from "./journal_records.ts";
 
 export interface AcceptView {
-  readonly jid: string;
   readonly firstIssuedMs: number;
-  /** Whether the journal has this jid. */
-  readonly known: boolean;
+  /** What the journal has of this jid. */
+  readonly entry: Pick<JournalEntry, "state" | "isCanceled"> | undefined;
+  /** Whether this process has it in hand, waiting or running. */
+  readonly isLive: boolean;
+  /** Whether it was canceled before it came. */
+  readonly hasTombstone: boolean;
   /** Since when the journal is complete; 0 if it always was. */
-  readonly journalCompleteSinceMs: number;
+  readonly completeSinceMs: number;
+  /** Since when its tombstones are. */
+  readonly tombstonesSinceMs: number;
 }
 
 export type AcceptDecision =
   | { do: "run" }
-  | { do: "refuse"; reason: "replayed" | "journal_lost"; why: string };
+  /** It is under way: say once more that it was accepted. */
+  | { do: "acknowledge" }
+  /** It is over: say again what came of it. */
+  | { do: "answer" }
+  /** It was accepted, and never will be finished: return it with this error. */
+  | { do: "close"; error: string }
+  /** It was never seen, and is not run: return it with this error. */
+  | { do: "refuse"; reason: "canceled" | "journal_lost"; error: string };
 
 /** What to do with a request that passed the door. */
 export function planAccept(view: AcceptView): AcceptDecision {
-  if (view.known) {
-    return { do: "refuse", reason: "replayed", why: `job ${view.jid} was accepted here before` };
+  const { entry, isLive, firstIssuedMs } = view;
+  if (entry !== undefined) {
+    if (JOB_STATES[entry.state].isFinished) return { do: "answer" };
+    return isLive ? { do: "acknowledge" } : { do: "close", error: cutOff(entry) };
   }
-  const fromMs = view.journalCompleteSinceMs === 0
-    ? 0
-    : view.journalCompleteSinceMs + CLOCK_SKEW_MS;
-  if (view.firstIssuedMs < fromMs) {
+  if (view.hasTombstone) {
+    return { do: "refuse", reason: "canceled", error: reasonText("canceled", "before it came") };
+  }
+  if (isBefore(firstIssuedMs, view.completeSinceMs)) {
     return {
       do: "refuse",
       reason: "journal_lost",
-      why: "the journal was lost or damaged, so it cannot say whether this older job ran already",
+      error: reasonText(
+        "refused",
+        "the peel's journal was lost, so it cannot say whether this older job ran already",
+      ),
+    };
+  }
+  if (isBefore(firstIssuedMs, view.tombstonesSinceMs)) {
+    return {
+      do: "refuse",
+      reason: "canceled",
+      error: reasonText("refused", "it is so old that the peel cannot say whether it was canceled"),
     };
   }
   return { do: "run" };
+}
+
+/** Surely before a moment that is 0 if there is none, clocks being what they are. */
+function isBefore(firstIssuedMs: number, sinceMs: number): boolean {
+  return sinceMs > 0 && firstIssuedMs < sinceMs + CLOCK_SKEW_MS;
+}
+
+/** What a former life of this peel left behind: it is reported, never run again by itself. */
+export function cutOff({ state, isCanceled }: Pick<JournalEntry, "state" | "isCanceled">): string {
+  const began = state === "started" ? "while this ran" : "before this began";
+  if (isCanceled) return reasonText("canceled", `and the peel stopped ${began}`);
+  return reasonText("interrupted", `the peel stopped ${began}`);
 }

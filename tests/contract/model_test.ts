@@ -171,7 +171,7 @@ class Side {
   }
 
   async #fetch(max: number): Promise<unknown> {
-    const deliveries = await this.#consumer.fetch({ max, waitMs: 0 });
+    const deliveries = await this.#consumer.fetch({ max, waitMs: 5 });
     this.#held.push(...deliveries);
     return deliveries.map((each) => [each.sequence, each.deliveries, this.#token(each.subject)]);
   }

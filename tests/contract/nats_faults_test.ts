@@ -74,7 +74,7 @@ lab("every call on a stopped server ends by its deadline", async ({ nats, connec
   const consumer = await stream.consumer({ deliver: "all", ackWaitMs: 5_000, maxAckPending: 5 });
   connection.bus.subscribe("lab.silent", () => {});
   await connection.bus.flush(1_000);
-  nats.pause();
+  await nats.pause();
   try {
     const errors = await Promise.all([
       failsBy(300, connection.bus.flush(300)),
@@ -138,7 +138,7 @@ lab(
     await admin.ensureBucket(spec);
     bus.subscribe("lab.silent", () => {});
     const watch = await store.bucket(spec.name).watch(">", () => {});
-    nats.pause();
+    await nats.pause();
     const waiting = failsBy(2_000, bus.request("lab.silent", bytes(""), { timeoutMs: 60_000 }));
     const write = store.bucket(spec.name).put("k", bytes("x"));
     const started = performance.now();
@@ -190,7 +190,7 @@ Deno.test({
   async fn() {
     const nats = await startNats();
     try {
-      nats.pause();
+      await nats.pause();
       const stopped = await failsBy(CLI_CONNECT_TIMEOUT_MS, connectTo(nats, "cli"));
       nats.resume();
       await nats.kill();
@@ -261,6 +261,23 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "connectNats() survives a server that closes on it, however often",
+  ignore,
+  async fn() {
+    const nats = await startNats();
+    const wrong: TestNats = { ...nats, password: "wrong" };
+    try {
+      for (let attempt = 0; attempt < 30; attempt++) {
+        const error = await failsBy(CLI_CONNECT_TIMEOUT_MS, connectTo(wrong, "cli"));
+        assert.equal(error.code, "permission_denied");
+      }
+    } finally {
+      await nats.stop();
+    }
+  },
+});
+
 lab("a handler that throws is reported, and its subscription goes on", async (made) => {
   const { bus } = made.connection;
   const heard: string[] = [];
@@ -288,7 +305,7 @@ lab(
       (e) => isZesterError(e, "closed"),
     );
     const second = await connectTo(nats, "cli");
-    nats.pause();
+    await nats.pause();
     const started = performance.now();
     await second.connection.drain(300);
     assert.ok(performance.now() - started < 2_000);

@@ -7,14 +7,19 @@ import { keyringOf } from "../../core/keyring.ts";
 import { SILENT_LOG } from "../../core/log.ts";
 import { type FakeMetrics, fakeMetrics } from "../../core/metrics.ts";
 import { voiceOf } from "../../core/outgoing.ts";
-import type { Bus, Clock, Random, Store, StoreAdmin } from "../../core/ports.ts";
-import { builtInRoles } from "../../core/roles.ts";
+import {
+  type Bus,
+  type Clock,
+  NO_FAIL_POINTS,
+  type Random,
+  type Store,
+  type StoreAdmin,
+} from "../../core/ports.ts";
 import type { Role } from "../../core/subjects.ts";
 import { encodeEnrollment } from "../../core/wire/enrollment.ts";
 import type { ExecRequest } from "../../core/wire/exec.ts";
 import { type Job, newJob } from "../../core/wire/job.ts";
-import { takeDispatches } from "../../master/dispatch/service.ts";
-import { followEnrollments, type PeelDirectory } from "../../master/peels/directory.ts";
+import { type MasterServices, startServices } from "../../master/services.ts";
 import { emptyJournal, openJournal } from "../../peel/accept/journal.ts";
 import { acceptCommands } from "../../peel/accept/service.ts";
 import { execute } from "../../peel/exec/service.ts";
@@ -42,7 +47,7 @@ export interface TestFleet {
   readonly master: {
     readonly metrics: FakeMetrics;
     readonly ports: TestPorts;
-    readonly peels: PeelDirectory;
+    readonly services: MasterServices;
   };
   readonly peels: readonly TestPeel[];
   readonly client: ClientPorts;
@@ -87,27 +92,24 @@ export async function startTestFleet(
 
   async function startMaster(ports: TestPorts): Promise<TestFleet["master"]> {
     const metrics = fakeMetrics();
-    const directory = followEnrollments(ports.store, clock, SILENT_LOG);
-    const dispatcher = takeDispatches({
+    const services = startServices({
       masterId: newMasterId(clock.now(), random),
       bus: ports.bus,
       store: ports.store,
       clock,
-      voice: voiceOf({ signer: COMMAND_SIGNER, generation: 1 }, ports.bus, clock),
-      keyring: keyringOf(() => trust, directory.key),
-      authorizer: builtInRoles,
+      random,
+      signer: COMMAND_SIGNER,
+      trust: () => trust,
       metrics,
       log: SILENT_LOG,
-      peelIds: directory.ids,
-      peelKey: directory.key,
+      failPoints: NO_FAIL_POINTS,
     });
-    await until(() => directory.ready);
+    await until(() => services.peels.ready && services.jobs.alive.unfit() === null, "the master");
     stops.push(async () => {
-      await dispatcher.stop();
-      directory.stop();
+      await services.stop();
       await ports.close();
     });
-    return { metrics, ports, peels: directory };
+    return { metrics, ports, services };
   }
 
   async function startPeel(id: string, ports: TestPorts): Promise<TestPeel> {

@@ -36,8 +36,8 @@ export interface TestNats {
   terminate(node?: number): Promise<void>;
   /** Starts what was ended again, on the same port and store. */
   restart(node?: number): Promise<void>;
-  /** SIGSTOP: connections stay open and nobody answers. */
-  pause(node?: number): void;
+  /** SIGSTOP: connections stay open and nobody answers, from when this resolves on. */
+  pause(node?: number): Promise<void>;
   resume(node?: number): void;
 }
 
@@ -111,7 +111,9 @@ async function startOnce(binary: string, options: NatsOptions): Promise<TestNats
       await until("streams after a restart", () => canMakeStream(chosen(node)[0]!.port, size));
       await until("leaders after a restart", () => isAllServed(chosen(node)[0]!.port));
     },
-    pause: (node) => chosen(node).forEach((each) => each.signal("SIGSTOP")),
+    pause: async (node) => {
+      await Promise.all(chosen(node).map((each) => each.pause()));
+    },
     resume: (node) => chosen(node).forEach((each) => each.signal("SIGCONT")),
   };
 }
@@ -174,6 +176,16 @@ class Node {
 
   async #log(name: string): Promise<string> {
     return await Deno.readTextFile(`${this.#folder}/${name}.log`).catch(() => "(no log)");
+  }
+
+  /** The signal takes effect a moment after it was sent; only then is nothing answered any more. */
+  async pause(): Promise<void> {
+    this.signal("SIGSTOP");
+    const pid = this.#process?.pid;
+    await until("the server to stop", async () => {
+      const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "State:\tT");
+      return /^State:\tT/m.test(status);
+    });
   }
 
   signal(signal: Deno.Signal): void {

@@ -20,6 +20,7 @@ const BUCKETS: readonly BucketSpec[] = Object.values(buckets);
 const EXAMPLES: readonly (readonly [Role, string])[] = [
   ["peel", "web-01"],
   ["operator", "alice"],
+  ["direct", "alice"],
   ["master", "m1"],
   ["bootstrap", "setup"],
 ];

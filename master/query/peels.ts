@@ -1,0 +1,34 @@
+/** The enrolled peels, and which of them were heard from lately. */
+import { ZesterError } from "../../core/errors.ts";
+import { displayPeelId } from "../../core/ids.ts";
+import { nearest } from "../../core/nearest.ts";
+import type { PeelRow } from "../../core/wire/query.ts";
+import { rowLimit } from "./page.ts";
+import type { Answerer, QueryPorts } from "./ports.ts";
+
+export const answerPeels: Answerer<"peels"> = ({ limit, after = "" }, ports) => {
+  const ids = ports.peelIds().filter((peel) => peel > after);
+  const page = ids.slice(0, rowLimit(limit));
+  const next = page.length < ids.length ? page.at(-1) : undefined;
+  return Promise.resolve({
+    kind: "peels",
+    peels: page.map((peel) => rowOf(peel, ports)),
+    ...(next === undefined ? {} : { next }),
+  });
+};
+
+function rowOf(peel: string, ports: QueryPorts): PeelRow {
+  const { presence, lastSeenMs, version } = ports.seen(peel);
+  return { peel, presence, lastSeenMs, version, ...ports.system?.(peel) };
+}
+
+/** One peel, or `not_found` with the one that was probably meant. */
+export const answerPeel: Answerer<"peel"> = ({ peel = "" }, ports) => {
+  const ids = ports.peelIds();
+  if (ids.includes(peel)) {
+    return Promise.resolve({ kind: "peels", peels: [rowOf(peel, ports)] });
+  }
+  const near = nearest(peel, ids);
+  const fix = near === null ? "zester peel list" : `did you mean ${displayPeelId(near)}?`;
+  throw new ZesterError("peel_unknown", `no peel ${displayPeelId(peel)} is enrolled`, { fix });
+};

@@ -1,0 +1,67 @@
+/** What a peel says about a job: the return and its parts. Pure. */
+import { errorText } from "../../core/error_text.ts";
+import { isZesterError } from "../../core/errors.ts";
+import { RETURN_BYTES_MAX } from "../../core/limits.ts";
+import { reasonText } from "../../core/return_reason.ts";
+import type { ExecResponse } from "../../core/wire/exec.ts";
+import { encodeReturn } from "../../core/wire/return.ts";
+
+/** Who answers, and about what. */
+export interface About {
+  readonly peelId: string;
+  readonly jid: string;
+}
+
+/** What came of a job, and how long it took. */
+export interface Outcome {
+  readonly response: ExecResponse;
+  readonly durationMs: number;
+}
+
+/** The outcome of a job that was not done. */
+export function notDone({ peelId, jid }: About, error: string): Outcome {
+  return { response: { peelId, jid, success: false, results: [], error }, durationMs: 0 };
+}
+
+/** The encoded return. One that no message could carry becomes a failed one that says so. */
+export function returnBytes(about: About, outcome: Outcome, timestampMs: number): Uint8Array {
+  const encoded = encodedOrWhy(about, outcome, timestampMs);
+  if (encoded instanceof Uint8Array) return encoded;
+  const { response, durationMs } = outcome;
+  const error = reasonText("refused", `the result cannot be sent: ${encoded}`);
+  const small = { ...notDone(about, error).response, success: false, test: response.test };
+  return encodeOutcome(about, { response: small, durationMs }, timestampMs);
+}
+
+function encodedOrWhy(
+  about: About,
+  outcome: Outcome,
+  timestampMs: number,
+): Uint8Array | string {
+  try {
+    const bytes = encodeOutcome(about, outcome, timestampMs);
+    return bytes.length <= RETURN_BYTES_MAX
+      ? bytes
+      : `it has ${bytes.length} bytes, at most ${RETURN_BYTES_MAX} are allowed`;
+  } catch (thrown) {
+    if (isZesterError(thrown)) return errorText(thrown);
+    throw thrown;
+  }
+}
+
+function encodeOutcome(
+  { peelId, jid }: About,
+  { response, durationMs }: Outcome,
+  timestampMs: number,
+): Uint8Array {
+  return encodeReturn({
+    jid,
+    peelId,
+    success: response.success,
+    returnData: response,
+    ...(response.error === undefined ? {} : { error: response.error }),
+    durationMs,
+    timestampMs,
+    unreachable: false,
+  });
+}
