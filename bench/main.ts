@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ open(): Promise<Opened> }
   broker: () => import("./broker.ts"),
   cli_start: () => import("./cli_start.ts"),
   ping: () => import("./ping.ts"),
+  targets: () => import("./targets.ts"),
 };
 
 const REPEATS = 7;

@@ -126,6 +126,8 @@ class EngineConsumer implements Consumer {
         finish();
         throw thrown;
       }
+      // With too many unacknowledged the engine, as the server, never answers a request that has no expiry.
+      if (options.waitMs === 0) void bus.flush(0).finally(() => (finish(), resolve(found)));
     });
   }
 
@@ -149,9 +151,12 @@ class EngineConsumer implements Consumer {
   }
 
   #pull({ max, waitMs }: { max: number; waitMs: number }, inbox: string): void {
-    const request: PullRequest = waitMs > 0
-      ? { batch: max, expires: nanos(waitMs) }
-      : { batch: max, no_wait: true };
+    // Both together: what is there at once, else the first that comes.
+    const request: PullRequest = {
+      batch: max,
+      no_wait: true,
+      ...(waitMs > 0 ? { expires: nanos(waitMs) } : {}),
+    };
     calling(
       `${this.#name}: fetch`,
       () => this.#link.engine.jetstream.pull(this.#stream, this.#name, request, inbox),

@@ -219,7 +219,11 @@ function quoted(text: string): string {
 
 /** The rule that answers in one's own inbox follow: signed by a master, on exactly this subject. */
 export function replyRule(inbox: string): Subject<"reply"> {
-  return { ...inboxRule(inbox), pub: ["master"], parse: (subject) => subject === inbox ? {} : null };
+  return {
+    ...inboxRule(inbox),
+    pub: ["master"],
+    parse: (subject) => subject === inbox ? {} : null,
+  };
 }
 
 /** The same for direct mode: signed by this peel. */

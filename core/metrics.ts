@@ -75,6 +75,20 @@ export const METRICS = {
     labels: ["result"],
     components: ["master"],
   },
+  facts: {
+    name: "zester_facts_total",
+    type: "counter",
+    help: "Facts taken from peels, by what became of them.",
+    labels: ["result"],
+    components: ["master"],
+  },
+  targetResolves: {
+    name: "zester_target_resolves_total",
+    type: "counter",
+    help: "Questions who matches a target, by what became of them.",
+    labels: ["result"],
+    components: ["master"],
+  },
   connectedPeels: {
     name: "zester_connected_peels",
     type: "gauge",

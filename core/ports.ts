@@ -187,7 +187,7 @@ export interface Delivery extends StoredMessage {
 }
 
 export interface Consumer {
-  /** Up to `max` messages; fewer, or none, when `waitMs` has passed. */
+  /** What is there at once, up to `max` messages; else whatever comes first within `waitMs`; else none. */
   fetch(options: { max: number; waitMs: number }): Promise<Delivery[]>;
   info(): Promise<ConsumerInfo>;
   /** Removes the consumer from the server. */

@@ -7,9 +7,12 @@ import type { Bus, Clock, FailPoints, Random, Signer, Store } from "../core/port
 import { builtInRoles } from "../core/roles.ts";
 import { matchesPeelId } from "../core/target/glob.ts";
 import type { Trust } from "../core/trust.ts";
+import { followJob } from "./follow/service.ts";
 import { type Jobs, startJobs } from "./jobs/service.ts";
+import { jobStore } from "./jobs/store.ts";
 import { followEnrollments, type PeelDirectory } from "./peels/directory.ts";
 import { followHeartbeats, type Presence } from "./peels/presence.ts";
+import { type QueryService, takeQueries } from "./query/service.ts";
 
 export interface MasterPorts {
   readonly masterId: string;
@@ -29,6 +32,7 @@ export interface MasterServices {
   readonly peels: PeelDirectory;
   readonly presence: Presence;
   readonly jobs: Jobs;
+  readonly queries: QueryService;
   /** Tells all of them that there is a connection (again). */
   connected(): void;
   stop(): Promise<void>;
@@ -41,6 +45,15 @@ export function startServices(ports: MasterPorts): MasterServices {
   const peels = followEnrollments(store, clock, log);
   const keyring = keyringOf(ports.trust, peels.key);
   const presence = followHeartbeats({ bus, clock, keyring, metrics });
+  const questions = {
+    ...ports,
+    jobs: jobStore(store, clock, ports.random),
+    voice,
+    keyring,
+    authorizer: builtInRoles,
+    peelIds: peels.ids,
+    seen: presence.seen,
+  };
   const jobs = startJobs({
     ...ports,
     voice,
@@ -49,17 +62,20 @@ export function startServices(ports: MasterPorts): MasterServices {
     peelKey: peels.key,
     isOnline: presence.isOnline,
     resolve: (target) => ({ targets: peels.ids().filter((peel) => matchesPeelId(target, peel)) }),
-    followElsewhere: () => {},
+    followElsewhere: (jid, tell) => void followJob(jid, tell, questions),
   });
+  const queries = takeQueries(questions);
   return {
     peels,
     presence,
     jobs,
+    queries,
     connected() {
       peels.connected();
       jobs.connected();
     },
     async stop() {
+      await queries.stop();
       await jobs.stop();
       presence.stop();
       peels.stop();

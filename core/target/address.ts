@@ -57,7 +57,9 @@ function fourBits(text: string): bigint | null {
 function sixBits(text: string): bigint | null {
   const halves = text.split("::");
   if (halves.length > 2) return null;
-  const [head, tail] = halves.map((half) => half === "" ? [] : groupsOf(half));
+  const [head, tail] = halves.map((half, at) =>
+    half === "" ? [] : groupsOf(half, at === halves.length - 1)
+  );
   if (head === null || tail === null || head === undefined) return null;
   const count = head.length + (tail?.length ?? 0);
   if (tail === undefined ? count !== 8 : count > 7) return null;
@@ -68,11 +70,11 @@ function sixBits(text: string): bigint | null {
   );
 }
 
-/** Groups of 16 bits; the last two may be written as an address of the other family. */
-function groupsOf(half: string): number[] | null {
+/** Groups of 16 bits; the last two of all may be written as an address of the other family. */
+function groupsOf(half: string, isLast: boolean): number[] | null {
   const parts = half.split(":");
   const last = parts.at(-1)!;
-  const dotted = last.includes(".") ? fourBits(last) : undefined;
+  const dotted = isLast && last.includes(".") ? fourBits(last) : undefined;
   if (dotted === null) return null;
   if (dotted !== undefined) parts.pop();
   if (!parts.every((part) => /^[0-9a-f]{1,4}$/i.test(part))) return null;

@@ -47,3 +47,39 @@ Deno.test("matchesPeelId() takes the dotted form that operators see", () => {
   assert.ok(matchesPeelId("*.example.com", "web-01_example_com"));
   assert.ok(!matchesPeelId("*.example.org", "web-01_example_com"));
 });
+
+const classes: [pattern: string, text: string, matches: boolean][] = [
+  ["web-0[1-3]", "web-02", true],
+  ["web-0[1-3]", "web-04", false],
+  ["web-0[!1-3]", "web-04", true],
+  ["web-0[^1-3]", "web-01", false],
+  ["web[-_]1", "web-1", true],
+  ["web[a-]1", "web-1", true],
+  ["[a\\-c]", "b", false],
+  ["[a\\-c]", "-", true],
+  ["[\\]]", "]", true],
+  ["\\*", "*", true],
+  ["\\*", "a", false],
+  ["[", "[", false],
+  ["a.b", "a_b", false],
+];
+for (const [pattern, text, matches] of classes) {
+  Deno.test(`matchesGlob() ${matches ? "takes" : "leaves"} ${JSON.stringify(text)} for ${JSON.stringify(pattern)}`, () => {
+    assert.equal(matchesGlob(pattern, text), matches);
+  });
+}
+
+Deno.test("matchesPeelId() leaves escaped dots and dots in classes alone", () => {
+  assert.ok(!matchesPeelId("a\\.b", "a_b"));
+  assert.ok(!matchesPeelId("a[.]b", "a_b"));
+  assert.ok(!matchesPeelId("a\\.*", "a_b"));
+  assert.ok(matchesPeelId("a.*", "a_b"));
+});
+
+Deno.test("matchesGlob() never hangs on a long hostile pattern", () => {
+  const pattern = "*a".repeat(8_000) + "b";
+  for (let at = 0; at < 10_000; at++) {
+    assert.equal(matchesGlob(pattern.slice(0, 260), "a".repeat(128)), false);
+  }
+  assert.equal(matchesGlob(pattern, "a".repeat(128)), false);
+});

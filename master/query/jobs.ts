@@ -14,10 +14,11 @@ export const answerJobs: Answerer<"jobs"> = async (query, ports) => {
   let read = 0;
   while (read < jids.length && found.length < limit && read < QUERY_SCAN_MAX) {
     const some = jids.slice(read, read + QUERY_READS_MAX);
-    const rows = (await mapLimited(some, (jid) => ports.jobs.read(jid)))
-      .map((job) => job !== null && isWanted(job, query) ? rowOf(job, ports) : null);
-    const needed = cutAfter(rows, limit - found.length);
-    found.push(...(await Promise.all(needed)).filter((row) => row !== null));
+    const records = (await mapLimited(some, (jid) => ports.jobs.read(jid)))
+      .map((job) => job !== null && isWanted(job, query) ? job : null);
+    const needed = cutAfter(records, limit - found.length);
+    const wanted = needed.filter((job) => job !== null);
+    found.push(...await mapLimited(wanted, (job) => rowOf(job, ports)));
     read += needed.length;
   }
   const jobs = fillPage(found, sizeOfRow);

@@ -1,8 +1,6 @@
 /** What a peel says about a job: the return and its parts. Pure. */
-import { errorText } from "../../core/error_text.ts";
 import { isZesterError } from "../../core/errors.ts";
 import { RETURN_BYTES_MAX } from "../../core/limits.ts";
-import { reasonText } from "../../core/return_reason.ts";
 import type { ExecResponse } from "../../core/wire/exec.ts";
 import { encodeReturn } from "../../core/wire/return.ts";
 
@@ -27,10 +25,9 @@ export function notDone({ peelId, jid }: About, error: string): Outcome {
 export function returnBytes(about: About, outcome: Outcome, timestampMs: number): Uint8Array {
   const encoded = encodedOrWhy(about, outcome, timestampMs);
   if (encoded instanceof Uint8Array) return encoded;
-  const { response, durationMs } = outcome;
-  const error = reasonText("refused", `the result cannot be sent: ${encoded}`);
-  const small = { ...notDone(about, error).response, success: false, test: response.test };
-  return encodeOutcome(about, { response: small, durationMs }, timestampMs);
+  const how = outcome.response.success ? "it succeeded" : "it failed";
+  const { response } = notDone(about, `${how}, but its result cannot be sent: ${encoded}`);
+  return encodeOutcome(about, { response, durationMs: outcome.durationMs }, timestampMs);
 }
 
 function encodedOrWhy(
@@ -44,7 +41,7 @@ function encodedOrWhy(
       ? bytes
       : `it has ${bytes.length} bytes, at most ${RETURN_BYTES_MAX} are allowed`;
   } catch (thrown) {
-    if (isZesterError(thrown)) return errorText(thrown);
+    if (isZesterError(thrown)) return thrown.message;
     throw thrown;
   }
 }

@@ -198,7 +198,11 @@ function recordOf(line: string): JournalRecord | null {
       return { kind, job: by === undefined ? job : { ...job, operator: by } };
     }
     case "finished":
-      return { kind, jid, result: result === undefined ? undefined : fromBase64Url(result) ?? undefined };
+      return {
+        kind,
+        jid,
+        result: result === undefined ? undefined : fromBase64Url(result) ?? undefined,
+      };
     case "canceled":
       return { kind, jid, atMs: at };
     case "tombstones":

@@ -13,10 +13,20 @@ export interface ExecutionPorts {
   readonly timeoutMs: number;
 }
 
-/** Runs the request. Never throws: whatever goes wrong is the answer. */
-export async function execute(request: ExecRequest, ports: ExecutionPorts): Promise<ExecResponse> {
+/** Whether a function changes nothing. One that does not exist changes nothing either. */
+export async function isReadOnly(name: string): Promise<boolean> {
+  const load = modules[name];
+  return load === undefined || (await load()).default.readOnly;
+}
+
+/** Runs the request. Never throws: whatever goes wrong is the answer. Ends soon after the signal aborts. */
+export async function execute(
+  request: ExecRequest,
+  ports: ExecutionPorts,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ExecResponse> {
   const started = ports.clock.monotonic();
-  const reply = await attempt(request, ports);
+  const reply = await attempt(request, ports, signal);
   const durationMs = ports.clock.monotonic() - started;
   const common = { peelId: ports.peelId, jid: request.jid, success: reply.ok, test: false };
   const result = { name: request.module, changed: false, diff: "", durationMs, skipped: false };
@@ -30,14 +40,21 @@ export async function execute(request: ExecRequest, ports: ExecutionPorts): Prom
   };
 }
 
-async function attempt(request: ExecRequest, ports: ExecutionPorts): Promise<WorkerReply> {
+async function attempt(
+  request: ExecRequest,
+  ports: ExecutionPorts,
+  signal: AbortSignal,
+): Promise<WorkerReply> {
   const load = modules[request.module];
   if (load === undefined) return { ok: false, message: unknownFunction(request.module) };
   const { default: spec } = await load();
   const params = request.args;
   const wrong = unknownParameter(spec, params);
   if (wrong !== null) return { ok: false, message: wrong };
-  if (!spec.inline) return await runInWorker({ module: spec.name, params }, ports);
+  if (!spec.inline) {
+    const { clock, timeoutMs } = ports;
+    return await runInWorker({ module: spec.name, params }, { clock, timeoutMs, signal });
+  }
   try {
     return { ok: true, value: await spec.run(params) };
   } catch (thrown) {

@@ -4,7 +4,7 @@ import { PARENT_FLAG } from "../../core/adapters/stop_signal.ts";
 import { systemFiles } from "../../core/adapters/system_files.ts";
 import { ZesterError } from "../../core/errors.ts";
 import { entrypointFlags } from "../permissions.ts";
-import { findNatsServer, renderServerConfig } from "../nats_server.ts";
+import { findInstalled, findNatsServer, renderServerConfig } from "../nats_server.ts";
 import { ROOT } from "../repository.ts";
 import type { ChildSpec } from "./children.ts";
 import type { Fleet } from "./fleet.ts";
@@ -26,10 +26,15 @@ export async function planBroker(
 ): Promise<BrokerPlan> {
   await requireFree(port);
   if (choice === "embedded") return await planEmbedded(fleet, port);
+  if (choice === "auto" && !Deno.env.get("NATS_SERVER_BIN")) {
+    const installed = await findInstalled(); // downloads nothing: `up` must be quick
+    return installed === null
+      ? await planEmbedded(fleet, port)
+      : await planNatsServer(fleet, port, installed);
+  }
   const found = await findNatsServer();
   if (!("missing" in found)) return await planNatsServer(fleet, port, found);
-  if (choice === "auto") return await planEmbedded(fleet, port);
-  throw new ZesterError("config_invalid", `--broker nats-server: ${found.missing}`, {
+  throw new ZesterError("config_invalid", `--broker ${choice}: ${found.missing}`, {
     fix: "use --broker embedded, or install nats-server",
   });
 }
