@@ -16,6 +16,8 @@ export interface Io {
   readonly files: Pick<Files, "read">;
   /** Names in a folder; empty when there is no such folder. */
   listFolder(path: string): Promise<string[]>;
-  /** Aborted when the user presses Ctrl-C. */
-  readonly interrupted: AbortSignal;
+  /** Width of the terminal. */
+  columns(): number;
+  /** Calls back each time the user presses Ctrl-C, until stopped. */
+  onInterrupt(heard: () => void): { stop(): void };
 }

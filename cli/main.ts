@@ -6,18 +6,17 @@ import { type Fleet, runCli } from "./app.ts";
 import type { Io } from "./io.ts";
 
 const encoder = new TextEncoder();
+const COLUMNS_DEFAULT = 80;
 
 function main(): Promise<number> {
-  const interrupt = new AbortController();
-  const io = systemIo(interrupt.signal);
+  const io = systemIo();
   return runCli(Deno.args, io, async (context): Promise<Fleet> => {
-    Deno.addSignalListener("SIGINT", () => interrupt.abort());
     const { openFleet } = await import("./fleet.ts");
     return await openFleet(context, io);
   });
 }
 
-function systemIo(interrupted: AbortSignal): Io {
+function systemIo(): Io {
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
@@ -29,8 +28,20 @@ function systemIo(interrupted: AbortSignal): Io {
     random: systemRandom,
     files: systemFiles,
     listFolder,
-    interrupted,
+    columns,
+    onInterrupt(heard) {
+      Deno.addSignalListener("SIGINT", heard);
+      return { stop: () => Deno.removeSignalListener("SIGINT", heard) };
+    },
   };
+}
+
+function columns(): number {
+  try {
+    return Deno.consoleSize().columns || COLUMNS_DEFAULT;
+  } catch {
+    return COLUMNS_DEFAULT; // no terminal to ask
+  }
 }
 
 /** A reader that went away (`zester … | head`) is no fault of ours: what it did not want is dropped. */

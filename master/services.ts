@@ -7,7 +7,6 @@ import type { Bus, Clock, FailPoints, Random, Signer, Store } from "../core/port
 import { builtInRoles } from "../core/roles.ts";
 import { matchesPeelId } from "../core/target/glob.ts";
 import type { Trust } from "../core/trust.ts";
-import { followJob } from "./follow/service.ts";
 import { type Jobs, startJobs } from "./jobs/service.ts";
 import { jobStore } from "./jobs/store.ts";
 import { followEnrollments, type PeelDirectory } from "./peels/directory.ts";
@@ -45,7 +44,7 @@ export function startServices(ports: MasterPorts): MasterServices {
   const peels = followEnrollments(store, clock, log);
   const keyring = keyringOf(ports.trust, peels.key);
   const presence = followHeartbeats({ bus, clock, keyring, metrics });
-  const questions = {
+  const queries = takeQueries({
     ...ports,
     jobs: jobStore(store, clock, ports.random),
     voice,
@@ -53,7 +52,7 @@ export function startServices(ports: MasterPorts): MasterServices {
     authorizer: builtInRoles,
     peelIds: peels.ids,
     seen: presence.seen,
-  };
+  });
   const jobs = startJobs({
     ...ports,
     voice,
@@ -62,9 +61,8 @@ export function startServices(ports: MasterPorts): MasterServices {
     peelKey: peels.key,
     isOnline: presence.isOnline,
     resolve: (target) => ({ targets: peels.ids().filter((peel) => matchesPeelId(target, peel)) }),
-    followElsewhere: (jid, tell) => void followJob(jid, tell, questions),
+    followElsewhere: queries.follow,
   });
-  const queries = takeQueries(questions);
   return {
     peels,
     presence,

@@ -7,6 +7,7 @@ import { toZesterError, ZesterError } from "../core/errors.ts";
 import { stayUp, withFleet } from "./up.ts";
 import { parseUpOptions } from "./up/options.ts";
 import type { RunningFleet } from "./up/run.ts";
+import { Interrupted } from "./up/stop_request.ts";
 
 const HELP = `deno task demo [--once]: a fleet at work on this machine
 
@@ -22,13 +23,13 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   {
-    say: "Every peel answers a signed ping: operator → master → peel → master → operator.",
+    say: "Every peel answers a signed ping: operator → master → peel, and back.",
     command: ["zester", "*", "test.ping"],
     exit: 0,
   },
   {
     say:
-      "A function that does more than compute runs in a worker of its own, here one that may touch nothing.",
+      "A function that does more than compute runs in a worker of its own,\n   here one that may touch nothing.",
     command: ["zester", "peel-2", "test.echo", "text=hello from a worker"],
     exit: 0,
   },
@@ -38,7 +39,8 @@ const STEPS: readonly Step[] = [
     exit: 3,
   },
   {
-    say: "One peel is stopped. The job says who did not answer instead of calling it a success.",
+    say:
+      "One peel is stopped. The job says who did not answer\n   instead of calling it a success.",
     before: (fleet) => fleet.children.find(({ id }) => id === "peel-3")?.kill("SIGTERM"),
     command: ["zester", "*", "test.ping", "--timeout", "2s"],
     exit: 4,
@@ -58,11 +60,13 @@ async function demo(args: readonly string[]): Promise<number> {
   }
   console.log("Starting a broker, a master and three peels …");
   const options = parseUpOptions(["--broker", "embedded", "--peels", "3"]);
-  return await withFleet(options, async (fleet) => {
+  return await withFleet(options, async (fleet, stop) => {
     console.log(`They are up, on the embedded broker at ${fleet.broker.url}.`);
-    for (const [index, step] of STEPS.entries()) await show(step, index + 1, fleet);
+    for (const [index, step] of STEPS.entries()) {
+      await stop.unless(show(step, index + 1, fleet));
+    }
     console.log(CLOSING);
-    return args.includes("--once") ? 0 : await stayUp(fleet, { tolerated: ["peel-3"] });
+    return args.includes("--once") ? 0 : await stayUp(fleet, { stop, tolerated: ["peel-3"] });
   });
 }
 
@@ -95,6 +99,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await demo(Deno.args));
   } catch (thrown) {
+    if (thrown instanceof Interrupted) Deno.exit(thrown.exitCode);
     const error = toZesterError(thrown, "demo");
     console.error(errorText(error));
     Deno.exit(error.code === "internal" ? 1 : 2);

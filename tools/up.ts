@@ -8,6 +8,7 @@ import { toZesterError, ZesterError } from "../core/errors.ts";
 import { parseUpOptions, UP_HELP, type UpOptions } from "./up/options.ts";
 import { register, type Registration } from "./up/registration.ts";
 import { type RunningFleet, startFleet } from "./up/run.ts";
+import { Interrupted, type StopRequest, stopRequest } from "./up/stop_request.ts";
 
 /** Runs `up` with these arguments and gives the exit code. */
 export async function up(args: readonly string[]): Promise<number> {
@@ -19,9 +20,13 @@ export async function up(args: readonly string[]): Promise<number> {
     }
     return await withFleet(
       options,
-      (fleet) => options.command.length > 0 ? runCommand(options.command, fleet) : stayUp(fleet),
+      (fleet, stop) =>
+        options.command.length > 0
+          ? runCommand(options.command, fleet, stop)
+          : stayUp(fleet, { stop }),
     );
   } catch (thrown) {
+    if (thrown instanceof Interrupted) return thrown.exitCode;
     const error = toZesterError(thrown, "up");
     console.error(errorText(error));
     return error.code === "internal" ? 1 : 2;
@@ -31,18 +36,20 @@ export async function up(args: readonly string[]): Promise<number> {
 /** Starts a fleet, does something with it, and leaves nothing behind but a data folder that was asked for. */
 export async function withFleet<T>(
   options: UpOptions,
-  use: (fleet: RunningFleet) => Promise<T>,
+  use: (fleet: RunningFleet, stop: StopRequest) => Promise<T>,
 ): Promise<T> {
   const data = await dataFolder(options.data);
+  const stop = stopRequest();
   try {
-    const fleet = await startFleet(options, data);
+    const fleet = await startFleet(options, data, stop);
     try {
-      return await use(fleet);
+      return await use(fleet, stop);
     } finally {
       await fleet.stop();
     }
   } finally {
     if (options.data === undefined) await Deno.remove(data, { recursive: true });
+    stop.release();
   }
 }
 
@@ -60,42 +67,55 @@ async function dataFolder(asked: string | undefined): Promise<string> {
   );
 }
 
-/** Runs the command with the fleet in its environment; Ctrl-C reaches it too, and then we take the fleet down. */
-async function runCommand(command: readonly string[], fleet: RunningFleet): Promise<number> {
+/**
+ * Runs the command with the fleet in its environment. Ctrl-C reaches it by itself, since it is of the same terminal; SIGTERM is
+ * for us alone and is passed on. Either way we wait for its status and then take the fleet down.
+ */
+async function runCommand(
+  command: readonly string[],
+  fleet: RunningFleet,
+  stop: StopRequest,
+): Promise<number> {
   const [program = "", ...args] = command;
-  const ignore = (): void => {};
-  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, ignore);
   try {
     const path = `${fleet.binFolder}:${Deno.env.get("PATH") ?? ""}`;
     const child = new Deno.Command(program === "zester" ? `${fleet.binFolder}/zester` : program, {
       args,
       env: { PATH: path, ZESTER_CONTEXT: fleet.contextFile, ZESTER_UP_STATE: fleet.stateFile },
     }).spawn();
-    return (await child.status).code;
+    let running = true;
+    stop.made.then((signal) => signal === "SIGTERM" && running && child.kill(signal));
+    const { code } = await child.status;
+    running = false;
+    return code;
   } catch (cause) {
-    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
-    throw new ZesterError("usage", `up: no program ${program}`, { cause });
-  } finally {
-    for (const signal of STOP_SIGNALS) Deno.removeSignalListener(signal, ignore);
+    throw notStarted(program, cause);
   }
 }
 
-const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
+function notStarted(program: string, cause: unknown): unknown {
+  if (cause instanceof Deno.errors.NotFound) {
+    return new ZesterError("usage", `up: no program ${program}`, { cause });
+  }
+  if (cause instanceof Deno.errors.PermissionDenied) {
+    return new ZesterError("usage", `up: ${program} cannot be run: permission denied`, { cause });
+  }
+  return cause;
+}
 
 /** Keeps the fleet up, and known to other terminals, until Ctrl-C or until one of its processes ends that may not. */
 export async function stayUp(
   fleet: RunningFleet,
-  { tolerated = [] }: { tolerated?: readonly string[] } = {},
+  { stop, tolerated = [] }: { stop: StopRequest; tolerated?: readonly string[] },
 ): Promise<number> {
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<null>();
-  for (const signal of STOP_SIGNALS) Deno.addSignalListener(signal, () => stop(null));
   const registration = await register(fleet.contextFile);
   try {
     console.log(describe(fleet, registration));
     const watched = fleet.children.filter((child) => !tolerated.includes(child.id));
     const died = Promise.race(watched.map((child) => child.ended.then(() => child)));
-    const failed = await Promise.race([stopped, died]);
-    if (failed !== null) throw failed.obituary();
+    const end = await Promise.race([stop.made, died]);
+    // A Ctrl-C goes to the whole terminal, so a child may be gone before we hear of it ourselves.
+    if (typeof end !== "string" && !stop.isMade) throw end.obituary();
     console.log("stopping …");
     return 0;
   } finally {

@@ -18,9 +18,11 @@ export const EXIT_CODES = {
 } as const;
 
 /** The exit code of a run that was not refused. A failure weighs more than a cancel, and that more than silence. */
-export function exitCodeOf({ matched, failed, silent, cancelled }: RunSummary): number {
+export function exitCodeOf(
+  { matched, failed, silent, canceled, cancelled }: RunSummary,
+): number {
   if (failed > 0) return 3;
-  if (cancelled) return 9;
+  if (cancelled || canceled > 0) return 9;
   if (silent > 0) return 4;
   return matched === 0 ? 5 : 0;
 }

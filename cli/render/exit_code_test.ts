@@ -7,6 +7,7 @@ const ALL_OK: RunSummary = {
   ok: 3,
   changed: 0,
   failed: 0,
+  canceled: 0,
   silent: 0,
   cancelled: false,
 };
@@ -17,6 +18,7 @@ const rows: [name: string, change: Partial<RunSummary>, want: number][] = [
   ["3 when one failed and one is silent", { failed: 1, silent: 1 }, 3],
   ["3 when one failed before the cancel", { failed: 1, cancelled: true }, 3],
   ["9 when cancelled, even if some are silent", { silent: 2, cancelled: true }, 9],
+  ["9 when a peel ended it because it was canceled", { canceled: 1, silent: 1 }, 9],
   ["4 when one is silent", { silent: 1 }, 4],
   ["5 when nobody matched", { matched: 0, ok: 0 }, 5],
 ];

@@ -9,32 +9,40 @@ import {
 
 const NANOSECONDS_PER_MS = 1_000_000;
 
+/** Durations in data are nanoseconds, as on the wire. */
+export function nanoseconds(durationMs: number): number {
+  return Math.round(durationMs * NANOSECONDS_PER_MS);
+}
+
 const STATUS_WORDS: Readonly<Record<Outcome["status"], string>> = {
   ok: "success",
   changed: "success",
   failed: "failed",
+  canceled: "failed",
   silent: "unreachable",
 };
 
 /** What one peel did, in the form of `-o json` and `-o yaml`. */
 export function outcomeData(outcome: Outcome): Record<string, unknown> {
-  const { peel, status, results, error, silence } = outcome;
+  const { peel, status, results, error, silence, late } = outcome;
   return defined({
     peel_id: peel,
     status: STATUS_WORDS[status],
     success: status === "ok" || status === "changed",
     results: results.map(resultData),
     error: error ?? silence,
+    late,
   });
 }
 
-function resultData(result: RunResult): Record<string, unknown> {
+/** What one state or function did. */
+export function resultData(result: RunResult): Record<string, unknown> {
   const { name, changed, details, durationMs, diff, error, skipped, skipReason } = result;
   return defined({
     name,
     changed,
     details: Object.keys(details).length === 0 ? undefined : details,
-    duration: Math.round(durationMs * NANOSECONDS_PER_MS),
+    duration: nanoseconds(durationMs),
     diff: diff === "" ? undefined : diff,
     error,
     skipped: skipped || undefined,
@@ -69,8 +77,10 @@ export function outcomeJsonLine(outcome: Outcome): string {
 }
 
 /** Last line of `-o jsonl`. */
-export function summaryJsonLine({ ok, changed, failed, silent }: RunSummary, exit: number): string {
-  return jsonLine({ kind: "summary", ok, changed, failed, silent, exit });
+export function summaryJsonLine(summary: RunSummary, exit: number): string {
+  const { ok, changed, failed, canceled, silent } = summary;
+  const ended = canceled === 0 ? {} : { canceled };
+  return jsonLine({ kind: "summary", ok, changed, failed, ...ended, silent, exit });
 }
 
 /** One object on one line, absent members left out. */
@@ -90,6 +100,7 @@ export function runIds(run: Run): string {
     .map(({ peel }) => `${peel}\n`).join("");
 }
 
-function defined(value: Record<string, unknown>): Record<string, unknown> {
+/** Without the members that have no value. */
+export function defined(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }

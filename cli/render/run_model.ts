@@ -1,5 +1,6 @@
 /** What is known of a run, from the events that came in. Decides nothing but who did what; drawing is elsewhere. */
 import { displayPeelId } from "../../core/ids.ts";
+import { reasonOf } from "../../core/return_reason.ts";
 
 /** One result of a function or state, as it came back. */
 export interface RunResult {
@@ -32,6 +33,7 @@ export type RunEvent =
     readonly targets: readonly string[];
     readonly master: string;
   }
+  | { readonly kind: "alive" }
   | { readonly kind: "acks"; readonly peels: readonly string[] }
   | { readonly kind: "returns"; readonly returns: readonly RunReturn[] }
   | {
@@ -58,12 +60,14 @@ export type Silence = keyof typeof SILENCE;
 export interface Outcome {
   /** In display form. */
   readonly peel: string;
-  readonly status: "ok" | "changed" | "failed" | "silent";
+  readonly status: "ok" | "changed" | "failed" | "canceled" | "silent";
   readonly results: readonly RunResult[];
   /** What the peel, or for a silent one the master, says about it. */
   readonly error?: string;
   readonly silence?: Silence;
   readonly durationMs: number;
+  /** It came after the job had ended. */
+  readonly late?: boolean;
 }
 
 export interface RunSummary {
@@ -71,7 +75,10 @@ export interface RunSummary {
   readonly ok: number;
   readonly changed: number;
   readonly failed: number;
+  /** Peels that ended it because it was canceled. */
+  readonly canceled: number;
   readonly silent: number;
+  /** The job as a whole was canceled. */
   readonly cancelled: boolean;
 }
 
@@ -84,7 +91,8 @@ export interface Run {
   targets: readonly string[];
   status: string | null;
   refusal: Refusal | null;
-  readonly acked: Set<string>;
+  /** Who took the job, and when that was heard. */
+  readonly acked: Map<string, number>;
   readonly outcomes: Map<string, Outcome>;
   /** Kept as outcomes come in: counting them anew at every event would cost the square of the fleet. */
   readonly counts: Record<Outcome["status"], number>;
@@ -98,22 +106,27 @@ export function newRun(): Run {
     targets: [],
     status: null,
     refusal: null,
-    acked: new Set(),
+    acked: new Map(),
     outcomes: new Map(),
-    counts: { ok: 0, changed: 0, failed: 0, silent: 0 },
+    counts: { ok: 0, changed: 0, failed: 0, canceled: 0, silent: 0 },
   };
 }
 
-/** Takes one event in; gives the outcomes that it made known. */
-export function takeEvent(run: Run, event: RunEvent): Outcome[] {
+/** Takes one event in; gives the outcomes that it made known. `nowMs` is a monotonic time. */
+export function takeEvent(run: Run, event: RunEvent, nowMs = 0): Outcome[] {
   switch (event.kind) {
     case "accepted":
       run.jid = event.jid;
       run.master = event.master;
-      run.targets = event.targets;
+      // A long list comes in parts, and another master may say it all again.
+      run.targets = run.targets.length === 0
+        ? event.targets
+        : [...new Set([...run.targets, ...event.targets])];
+      return [];
+    case "alive":
       return [];
     case "acks":
-      for (const peel of event.peels) run.acked.add(peel);
+      for (const peel of event.peels) run.acked.set(peel, run.acked.get(peel) ?? nowMs);
       return [];
     case "returns":
       return event.returns.flatMap((given) => settle(run, given.peelId, outcomeOf(given)));
@@ -133,21 +146,29 @@ export function giveUp(run: Run): Outcome[] {
   return run.targets.flatMap((peel) => settle(run, peel, silentOutcome(run, peel)));
 }
 
-/** The first word of a peel counts; a repeat changes nothing. */
+/** The first word of a peel counts; a repeat changes nothing. Only a master's guess gives way to the peel's own word. */
 function settle(run: Run, peel: string, outcome: Outcome): Outcome[] {
-  if (run.outcomes.has(peel)) return [];
+  const before = run.outcomes.get(peel);
+  if (before !== undefined) {
+    if (before.silence !== "unreachable" || outcome.status === "silent") return [];
+    run.counts[before.status]--;
+  }
   run.outcomes.set(peel, outcome);
   run.counts[outcome.status]++;
   return [outcome];
 }
 
-function outcomeOf(given: RunReturn): Outcome {
+/** What a return says of its peel. */
+export function outcomeOf(given: RunReturn): Outcome {
   const { peelId, durationMs, error } = given;
   const results = given.returnData?.results ?? [];
   const common = { peel: displayPeelId(peelId), results, durationMs };
   const why = error === undefined || error === "" ? {} : { error };
   if (given.unreachable) return { ...common, ...why, status: "silent", silence: "unreachable" };
-  if (!given.success || "error" in why) return { ...common, ...why, status: "failed" };
+  if (!given.success || "error" in why) {
+    const canceled = reasonOf(error) === "canceled";
+    return { ...common, ...why, status: canceled ? "canceled" : "failed" };
+  }
   return { ...common, status: results.some(({ changed }) => changed) ? "changed" : "ok" };
 }
 
@@ -163,6 +184,12 @@ export function summarize({ targets, counts, status }: Run): RunSummary {
 
 /** Outcomes by peel, `peel-2` before `peel-10`. */
 export function sortedOutcomes(run: Run): Outcome[] {
-  const { compare } = new Intl.Collator("en", { numeric: true });
-  return [...run.outcomes.values()].sort((a, b) => compare(a.peel, b.peel));
+  return [...run.outcomes.values()].sort((a, b) => comparePeels(a.peel, b.peel));
 }
+
+/** Order of peels on screen: `peel-2` before `peel-10`. */
+export function comparePeels(a: string, b: string): number {
+  return (collator ??= new Intl.Collator("en", { numeric: true })).compare(a, b);
+}
+
+let collator: Intl.Collator | undefined;

@@ -8,9 +8,9 @@ import {
   type RunSummary,
   SILENCE,
   sortedOutcomes,
-  summarize,
 } from "./run_model.ts";
 import { dot, type Paint, paint, type Style } from "./style.ts";
+import { table } from "./table.ts";
 
 /** Answers up to this long stand on the line of their peel; longer ones below it. */
 const INLINE_LENGTH_MAX = 60;
@@ -18,10 +18,12 @@ const INLINE_LENGTH_MAX = 60;
 const VALUE_WIDTH = 5;
 const INDENT = "    ";
 
-const PAINTS: Readonly<Record<Outcome["status"], Paint>> = {
+/** The colour of each outcome. */
+export const PAINTS: Readonly<Record<Outcome["status"], Paint>> = {
   ok: "green",
   changed: "yellow",
   failed: "red",
+  canceled: "yellow",
   silent: "red",
 };
 
@@ -40,7 +42,7 @@ export function outcomeLines(outcome: Outcome, width: number, style: Style): str
   return `${line.trimEnd()}\n${below}`;
 }
 
-interface Parts {
+export interface Parts {
   head: string;
   /** Empty for a peel that never answered. */
   time: string;
@@ -48,13 +50,15 @@ interface Parts {
   block: string;
 }
 
-function partsOf(outcome: Outcome): Parts {
+/** What is said of one peel, in parts. */
+export function partsOf(outcome: Outcome): Parts {
   const parts = { time: formatDuration(outcome.durationMs), note: "", block: "" };
   switch (outcome.status) {
     case "silent":
       return { ...parts, head: "silent", time: "", note: printable(silenceOf(outcome)) };
     case "failed":
-      return { ...parts, head: "failed", block: failureOf(outcome) };
+    case "canceled":
+      return { ...parts, head: outcome.status, block: failureOf(outcome) };
     default: {
       const value = valueOf(outcome);
       if (value === null) return { ...parts, head: `${outcome.status} ${stateCount(outcome)}` };
@@ -64,8 +68,11 @@ function partsOf(outcome: Outcome): Parts {
   }
 }
 
+/** Masters mark a return that they made up in capitals; on a line that begins with "silent" that says nothing new. */
+const MADE_UP = /^UNREACHABLE: /;
+
 function silenceOf({ error, silence = "no_ack" }: Outcome): string {
-  return error ?? SILENCE[silence];
+  return error?.replace(MADE_UP, "") ?? SILENCE[silence];
 }
 
 /** What a function that only answers has answered; null for states. */
@@ -100,8 +107,9 @@ export function summaryLine(summary: RunSummary, durationMs: number, style: Styl
   return `${peels} in ${formatDuration(durationMs)}: ${counts(summary, style)}\n`;
 }
 
-function counts(summary: RunSummary, style: Style): string {
-  const words = (["ok", "changed", "failed", "silent"] as const)
+/** `2 ok · 1 failed`. */
+export function counts(summary: RunSummary, style: Style): string {
+  const words = (["ok", "changed", "failed", "canceled", "silent"] as const)
     .filter((status) => summary[status] > 0 || status === "ok")
     .map((status) => paint(style, PAINTS[status], `${summary[status]} ${status}`));
   return words.join(` ${dot(style)} `);
@@ -110,46 +118,33 @@ function counts(summary: RunSummary, style: Style): string {
 /** What was asked and who took it: the first lines of the story. */
 export function headerLines(
   run: Run,
-  asked: { target: string; timeoutMs: number },
+  asked: { target: string; timeoutMs: number | null },
   style: Style,
 ): string {
   const many = run.targets.length === 1 ? "peel" : "peels";
   const arrow = style.unicode ? "→" : "->";
   const target = `Target  ${printable(asked.target)}  ${arrow}  ${run.targets.length} ${many}`;
-  const by = `master ${printable(run.master ?? "?")} ${dot(style)} timeout ${
-    formatDuration(asked.timeoutMs)
-  }`;
+  const timeout = asked.timeoutMs === null
+    ? ""
+    : ` ${dot(style)} timeout ${formatDuration(asked.timeoutMs)}`;
+  const by = `master ${printable(run.master ?? "?")}${timeout}`;
   return `${target}\nJob     ${printable(run.jid ?? "?")}   ${by}\n`;
-}
-
-/** The live line while a run goes on. */
-export function progressLine(run: Run, style: Style): string {
-  return ` ${run.outcomes.size}/${run.targets.length}   ${counts(summarize(run), style)}`;
 }
 
 /** All peels in one table, sorted. */
 export function outcomeTable(run: Run, style: Style): string {
-  const rows = sortedOutcomes(run).map((outcome) => ({
-    paint: PAINTS[outcome.status],
-    cells: cellsOf(outcome),
-  }));
-  const header = ["PEEL", "RESULT", "TIME", "NOTE"];
-  const widths = header.map((name, at) =>
-    rows.reduce((width, { cells }) => Math.max(width, cells[at]!.length), name.length)
-  );
-  const draw = (cells: readonly string[], how: Paint | null) =>
-    cells.map((cell, at) => {
-      const padded = cell.padEnd(widths[at]!);
-      return at === 1 && how !== null ? paint(style, how, padded) : padded;
-    }).join("  ").trimEnd();
-  const lines = rows.map(({ cells, paint }) => draw(cells, paint));
-  return [draw(header, null), ...lines].join("\n") + "\n";
+  const rows = sortedOutcomes(run).map((outcome) => {
+    const [peel = "", result = "", ...rest] = cellsOf(outcome);
+    return [peel, { text: result, paint: PAINTS[outcome.status] }, ...rest];
+  });
+  return table(["PEEL", "RESULT", "TIME", "NOTE"], rows, style);
 }
 
 /** A row has one line: of a block, its first. */
-function cellsOf(outcome: Outcome): string[] {
+export function cellsOf(outcome: Outcome): string[] {
   const { head, time, note, block } = partsOf(outcome);
   const first = printable(block.split("\n")[0]!);
   const cut = first.length > INLINE_LENGTH_MAX ? `${first.slice(0, INLINE_LENGTH_MAX)}…` : first;
-  return [printable(outcome.peel), head, time, note || cut];
+  const late = outcome.late ? "late" : "";
+  return [printable(outcome.peel), head, time, [late, note || cut].filter(Boolean).join(": ")];
 }

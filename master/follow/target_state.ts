@@ -31,7 +31,9 @@ export async function targetStates(
   ports: TargetPorts,
 ): Promise<JobTarget[]> {
   const found = await mapLimited(peels, (peel) => targetState(job, peel, ports));
-  const silent = new Set(found.filter((each) => each.return === undefined || each.return.unreachable));
+  const silent = new Set(
+    found.filter((each) => each.return === undefined || each.return.unreachable),
+  );
   const waiting = [...silent].filter((each) => each.acked).map(({ peel }) => peel);
   const busy = await busyWith(waiting.slice(0, BUSY_PEELS_MAX), job.jid, ports);
   const nowMs = ports.clock.now();

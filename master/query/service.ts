@@ -37,6 +37,8 @@ const ANSWERERS: { readonly [N in AskedOnce]: Answerer<N> } = {
 export interface QueryService {
   /** Jobs followed for operators. */
   follows(): number;
+  /** Follows a job, whoever owns it, until its end or until this service stops. Throws `busy` when there are too many. */
+  follow(jid: string, tell: (event: FollowEvent) => void): void;
   /** Takes no more questions, lets those under way finish, and ends the follows. */
   stop(): Promise<void>;
 }
@@ -46,13 +48,13 @@ export function takeQueries(ports: QueryPorts): QueryService {
   const running = new Set<Promise<void>>();
   const followers = new Set<JobFollower>();
 
-  function follow(jid: string, inbox: string): void {
+  function follow(jid: string, tellOne: (event: FollowEvent) => void): void {
     if (followers.size >= FOLLOWS_MAX) {
       throw new ZesterError("busy", `this master follows ${FOLLOWS_MAX} jobs already`, {
         fix: "ask again: another master may answer",
       });
     }
-    const follower = followJob(jid, (event) => tell(inbox, encodeFollow, event, ports), ports);
+    const follower = followJob(jid, tellOne, ports);
     followers.add(follower);
     follower.done.finally(() => followers.delete(follower));
   }
@@ -64,7 +66,10 @@ export function takeQueries(ports: QueryPorts): QueryService {
     if (!decision.allowed) throw new ZesterError("permission_denied", decision.why);
     if (!isQueryName(name)) throw new ZesterError("usage", `masters know no query ${name}`);
     const asked = decodeQuery(door.payload);
-    if (name === "follow") return follow(await resolveJid(asked.jid ?? "", ports.jobs), inbox);
+    if (name === "follow") {
+      const jid = await resolveJid(asked.jid ?? "", ports.jobs);
+      return follow(jid, (event) => tell(inbox, encodeFollow, event, ports));
+    }
     reply(inbox, await answer(name, asked, ports), ports);
   }
 
@@ -88,6 +93,7 @@ export function takeQueries(ports: QueryPorts): QueryService {
   const subscriptions = [listen(subjects.query, query), listen(subjects.adminJob, admin)];
   return {
     follows: () => followers.size,
+    follow,
     async stop() {
       for (const subscription of subscriptions) subscription.unsubscribe();
       await Promise.allSettled(running);

@@ -7,6 +7,7 @@ export interface FakeIo extends Io {
   readonly err: string[];
   /** All that went to stdout and stderr. */
   text(): { stdout: string; stderr: string };
+  /** As if Ctrl-C was pressed. */
   interrupt(): void;
 }
 
@@ -14,40 +15,41 @@ export interface FakeIoOptions {
   env?: Record<string, string>;
   disk?: Readonly<Record<string, string>>;
   terminal?: boolean;
+  clock?: Clock;
 }
 
-/** A clock that stands still but for its monotonic time, which each reading moves by 24 ms. */
+/** A clock that stands still but for its monotonic time, which each reading moves by 24 ms. Its timers never fire. */
 function steppingClock(): Clock {
   let monotonicMs = 0;
-  const unused = () => {
-    throw new Error("the CLI needs no timer here");
-  };
+  const timer = { cancel: () => {} };
   const monotonic = () => (monotonicMs += 24) - 24;
   return {
     now: () => Date.UTC(2026, 10, 18),
     monotonic,
-    after: unused,
-    every: unused,
-    sleep: unused,
+    after: () => timer,
+    every: () => timer,
+    sleep: () => Promise.resolve(),
   };
 }
 
 /** Makes one; `disk` maps paths to texts. */
-export function fakeIo({ env = {}, disk = {}, terminal = false }: FakeIoOptions = {}): FakeIo {
+export function fakeIo(
+  { env = {}, disk = {}, terminal = false, clock = steppingClock() }: FakeIoOptions = {},
+): FakeIo {
   const [out, err]: [string[], string[]] = [[], []];
-  const interrupt = new AbortController();
+  const interrupted = new Set<() => void>();
   return {
     out,
     err,
     text: () => ({ stdout: out.join(""), stderr: err.join("") }),
-    interrupt: () => interrupt.abort(),
+    interrupt: () => interrupted.forEach((heard) => heard()),
     stdout: (text) => void out.push(text),
     stderr: (text) => void err.push(text),
     stdoutIsTerminal: terminal,
     stderrIsTerminal: terminal,
     env: { LANG: "C.UTF-8", ...env },
     home: "/home/a",
-    clock: steppingClock(),
+    clock,
     random: { bytes: (length) => new Uint8Array(length), float: () => 0 },
     files: {
       read: (path) =>
@@ -58,6 +60,10 @@ export function fakeIo({ env = {}, disk = {}, terminal = false }: FakeIoOptions 
         Object.keys(disk).filter((path) => path.startsWith(`${folder}/`))
           .map((path) => path.slice(folder.length + 1)),
       ),
-    interrupted: interrupt.signal,
+    columns: () => 100,
+    onInterrupt(heard) {
+      interrupted.add(heard);
+      return { stop: () => void interrupted.delete(heard) };
+    },
   };
 }

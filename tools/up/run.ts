@@ -10,6 +10,7 @@ import { type BrokerPlan, planBroker } from "./broker.ts";
 import { type Child, type ChildSpec, startChild, stopChildren } from "./children.ts";
 import { type Fleet, loginOf, operatorSeedFile, prepareFleet } from "./fleet.ts";
 import type { UpOptions } from "./options.ts";
+import { Interrupted, type StopRequest } from "./stop_request.ts";
 
 const READY_MS = 30_000;
 const POLL_MS = 40;
@@ -27,8 +28,12 @@ export interface RunningFleet {
   stop(): Promise<void>;
 }
 
-/** Starts everything below `data`. On any failure what was started is stopped again. */
-export async function startFleet(options: UpOptions, data: string): Promise<RunningFleet> {
+/** Starts everything below `data`. On any failure, and when a stop is asked for, what was started is stopped again. */
+export async function startFleet(
+  options: UpOptions,
+  data: string,
+  stop: StopRequest,
+): Promise<RunningFleet> {
   const fleet = await prepareFleet({
     data,
     masters: names("master", options.masters),
@@ -36,24 +41,33 @@ export async function startFleet(options: UpOptions, data: string): Promise<Runn
     operator: "admin",
   });
   const children: Child[] = [];
+  const starting = start(fleet, options, children, stop);
   try {
-    return await start(fleet, options, children);
+    return await stop.unless(starting);
   } catch (thrown) {
     await stopAll(children);
-    throw thrown;
+    await starting.catch(() => {}); // without its children it fails soon; until then it may write below `data`
+    throw stop.isMade ? new Interrupted(await stop.made) : thrown;
   }
 }
 
-async function start(fleet: Fleet, options: UpOptions, children: Child[]): Promise<RunningFleet> {
+async function start(
+  fleet: Fleet,
+  options: UpOptions,
+  children: Child[],
+  stop: StopRequest,
+): Promise<RunningFleet> {
   const logs = join(fleet.data, "logs");
   await systemFiles.makeFolder(logs, 0o700);
-  const plan = await planBroker(fleet, options.broker, options.port);
+  const plan = await stop.unless(planBroker(fleet, options.broker, options.port)); // it may have to fetch a server
   const broker = startChild(plan.child, logs);
   children.push(broker);
   const url = await broker.address;
   await bootstrap(fleet, url);
   const programs = programsIn(options.bin);
-  for (const spec of await planDaemons(fleet, url, programs)) children.push(startChild(spec, logs));
+  const specs = await planDaemons(fleet, url, programs);
+  if (stop.isMade) throw new Interrupted(await stop.made);
+  for (const spec of specs) children.push(startChild(spec, logs));
   await Promise.all(children.slice(1).map(untilReady));
   const contextFile = await writeContext(fleet, url);
   const binFolder = await writeLauncher(fleet, programs);
@@ -148,10 +162,10 @@ function programsIn(bin: string | undefined): Programs {
   };
 }
 
-/** `deno run` with the program's own permissions. */
+/** `deno run` with the program's own permissions. Quiet: what it downloads at its first start is no answer of ours. */
 function fromSource(entrypoint: Entrypoint): string[] {
   const { flags, main } = entrypointFlags(entrypoint);
-  return [Deno.execPath(), "run", ...flags, join(ROOT, main)];
+  return [Deno.execPath(), "run", "--quiet", ...flags, join(ROOT, main)];
 }
 
 function healthAddress(line: string): string | null {

@@ -1,0 +1,59 @@
+/** Who matches a target: the one answer that dispatch, the resolve service and everything else on a master share. */
+import { type ErrorCode, isZesterError } from "../../core/errors.ts";
+import { explainTarget } from "../../core/target/explain.ts";
+import type { TargetExpr } from "../../core/target/expr.ts";
+import { matchTarget } from "../../core/target/match.ts";
+import { parseTarget, type TargetGroups } from "../../core/target/parse.ts";
+import { type PeelIndex, peelIndexOf } from "../../core/target/peel_index.ts";
+import type { FactsDirectory } from "../facts/directory.ts";
+import type { PeelDirectory } from "../peels/directory.ts";
+
+export interface ResolvePorts {
+  /** Who is enrolled: nobody else exists for a target. */
+  readonly directory: Pick<PeelDirectory, "ids" | "key">;
+  readonly facts: Pick<FactsDirectory, "index">;
+  readonly groups: TargetGroups;
+}
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** Ids of those that match, sorted; or why there are none: the target is wrong, or nobody matches it. */
+export function resolveTarget(
+  text: string,
+  ports: ResolvePorts,
+): { targets: string[] } | { refusal: Refusal } {
+  const resolved = resolve(text, ports);
+  return "refusal" in resolved ? resolved : { targets: resolved.targets };
+}
+
+/** The same with what it was made from, for whoever has more to ask. */
+export function resolve(
+  text: string,
+  ports: ResolvePorts,
+): { targets: string[]; target: TargetExpr; index: PeelIndex } | { refusal: Refusal } {
+  const { groups } = ports;
+  try {
+    const index = indexOf(ports);
+    const target = parseTarget(text, { groups });
+    const targets = matchTarget(target, index);
+    if (targets.length > 0) return { targets, target, index };
+    const { message, fix } = explainTarget(target, index, { groups });
+    return { refusal: refusalOf("nobody_matches", message, fix) };
+  } catch (thrown) {
+    if (!isZesterError(thrown, "bad_target")) throw thrown;
+    return { refusal: refusalOf(thrown.code, thrown.message, thrown.fix) };
+  }
+}
+
+function indexOf({ directory, facts }: ResolvePorts): PeelIndex {
+  const has = (id: string) => directory.key(id) !== undefined;
+  return peelIndexOf({ ids: () => directory.ids(), has }, facts.index);
+}
+
+function refusalOf(code: ErrorCode, message: string, fix: string | undefined): Refusal {
+  return fix === undefined ? { code, message } : { code, message, fix };
+}
