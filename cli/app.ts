@@ -1,23 +1,47 @@
 /** From a command line to a command: help and version at once, everything else through the parser, which is loaded then. */
 import type { Application, CommandContext } from "@stricli/core";
 import { DURATION_FORM, parseDuration } from "../core/duration.ts";
+import type { Query, ReplyKinds, ReplyOf } from "../core/wire/query.ts";
 import { toZesterError, ZesterError } from "../core/errors.ts";
 import { printable } from "../core/printable.ts";
+import type { Resolution } from "../core/target/ask.ts";
 import { COLORS, type CommonFlags, FLAGS, OUTPUTS } from "./commands/flags.ts";
 import type { ContextShowFlags } from "./commands/context_show.ts";
-import type { Follow, RunFlags } from "./commands/run.ts";
+import type { FollowControl } from "./commands/follow_run.ts";
+import type { JobListFlags } from "./commands/job_list.ts";
+import type { JobRerunFlags } from "./commands/job_rerun.ts";
+import type { RunFlags, RunRequest } from "./commands/run.ts";
 import { version } from "./commands/version.ts";
 import { readInvocation } from "./grammar.ts";
 import type { Io } from "./io.ts";
 import { exitCodeOfError, renderError } from "./render/error.ts";
 import { COMMANDS, helpFor, nearestTopic } from "./render/help.ts";
+import type { RunEvent } from "./render/run_model.ts";
+import type { ScreenFlags } from "./render/run_screen.ts";
 import { chooseStyle } from "./render/style.ts";
 
 /** Opens the fleet of a context; called only by commands that need one. */
 export type OpenFleet = (context: string | undefined) => Promise<Fleet>;
 
+/** How a follow is told to its caller, until when it goes on, and how it is stopped. */
+export type FollowHow = Partial<FollowControl> & { readonly until?: "accepted" | "done" };
+
+/** What an operator can do with a fleet. */
 export interface Fleet {
-  readonly follow: Follow;
+  /** Sends a job and reports what happens until it is over. Throws when it cannot know how it went on. */
+  run(
+    request: RunRequest,
+    onEvent: (event: RunEvent) => void,
+    how?: FollowHow,
+  ): Promise<void>;
+  /** The same for a job that exists. */
+  watch(jid: string, onEvent: (event: RunEvent) => void, how?: FollowHow): Promise<void>;
+  /** Asks the masters. */
+  ask<N extends keyof ReplyKinds>(name: N, query: Query): Promise<ReplyOf<ReplyKinds[N]>>;
+  /** Who matches a target, and why. */
+  resolve(target: string): Promise<Resolution>;
+  /** Cancels a job; says how it stood. */
+  cancel(jid: string): Promise<{ jid: string; status: string; ended: boolean }>;
   close(): Promise<void>;
 }
 
@@ -95,6 +119,26 @@ function application(stricli: Stricli, fail: (error: ZesterError) => void): Appl
   const { buildApplication, buildRouteMap } = stricli;
   const routes = {
     run: runRoute(stricli),
+    job: buildRouteMap({
+      docs: { brief: COMMANDS.job.brief },
+      routes: {
+        list: jobListRoute(stricli),
+        show: jobShowRoute(stricli),
+        watch: jobWatchRoute(stricli),
+        active: jobActiveRoute(stricli),
+        cancel: jobCancelRoute(stricli),
+        rerun: jobRerunRoute(stricli),
+      },
+    }),
+    peel: buildRouteMap({
+      docs: { brief: COMMANDS.peel.brief },
+      routes: { list: peelListRoute(stricli), show: peelShowRoute(stricli) },
+    }),
+    master: buildRouteMap({
+      docs: { brief: COMMANDS.master.brief },
+      routes: { list: masterListRoute(stricli) },
+    }),
+    target: targetRoute(stricli),
     context: buildRouteMap({
       docs: { brief: COMMANDS.context.brief },
       routes: { show: contextShowRoute(stricli), list: contextListRoute(stricli) },
@@ -180,6 +224,30 @@ function duration(value: string): number {
   return ms;
 }
 
+/** A moment: so long ago, or a time as programs print it. */
+function moment(nowMs: number): (value: string) => number {
+  return (value) => {
+    const ms = parseDuration(value);
+    if (ms !== null) return nowMs - ms;
+    const timeMs = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : NaN;
+    if (Number.isNaN(timeMs)) {
+      throw new Error("a duration such as 24h, or a time such as 2026-02-10T14:30:00Z");
+    }
+    return timeMs;
+  };
+}
+
+function wholeNumber(value: string): number {
+  const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  if (number === 0) throw new Error("a whole number above 0");
+  return number;
+}
+
+function amount(value: string): string {
+  if (!/^\d{1,9}%?$/.test(value)) throw new Error("a number such as 5, or a share such as 10%");
+  return value;
+}
+
 const COMMON_FLAGS = {
   output: { kind: "enum", values: OUTPUTS, optional: true, brief: FLAGS.output.help },
   context: { kind: "parsed", parse: text, optional: true, brief: FLAGS.context.help },
@@ -189,20 +257,28 @@ const COMMON_FLAGS = {
 } as const;
 const ALIASES = { o: "output", q: "quiet", v: "verbose" } as const;
 
+const SCREEN_FLAGS = {
+  ...COMMON_FLAGS,
+  noProgress: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.noProgress.help },
+} as const;
+const RUN_FLAGS = {
+  ...SCREEN_FLAGS,
+  timeout: { kind: "parsed", parse: duration, optional: true, brief: FLAGS.timeout.help },
+  async: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.async.help },
+} as const;
+
 function runRoute({ buildCommand }: Stricli) {
   const word = (placeholder: string) => ({ placeholder, parse: text, brief: placeholder });
   return buildCommand<RunFlags, [string, string, ...string[]], Context>({
     docs: { brief: COMMANDS.run.brief },
     parameters: {
       flags: {
-        ...COMMON_FLAGS,
-        timeout: { kind: "parsed", parse: duration, optional: true, brief: FLAGS.timeout.help },
-        noProgress: {
-          kind: "boolean",
-          optional: true,
-          withNegated: false,
-          brief: FLAGS.noProgress.help,
-        },
+        ...RUN_FLAGS,
+        batch: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.batch.help },
+        batchWait: { kind: "parsed", parse: duration, optional: true, brief: FLAGS.batchWait.help },
+        maxFail: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.maxFail.help },
+        limit: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.limit.help },
+        seed: { kind: "parsed", parse: text, optional: true, brief: FLAGS.seed.help },
       },
       aliases: ALIASES,
       positional: { kind: "array", minimum: 2, parameter: word("target and function") },
@@ -211,7 +287,7 @@ function runRoute({ buildCommand }: Stricli) {
       const { run } = await import("./commands/run.ts");
       const fleet = lazyFleet(() => this.open(flags.context));
       try {
-        this.done(await run({ target, function: name, words, flags }, this.io, fleet.follow));
+        this.done(await run({ target, function: name, words, flags }, this.io, fleet));
       } finally {
         await fleet.close();
       }
@@ -220,17 +296,170 @@ function runRoute({ buildCommand }: Stricli) {
 }
 
 /** Opened by the first request, so that a mistake in the arguments costs no connection. */
-function lazyFleet(open: () => Promise<Fleet>): Fleet {
-  let fleet: Fleet | null = null;
+function lazyFleet(open: () => Promise<Fleet>): Pick<Fleet, "run" | "cancel" | "close"> {
+  let opening: Promise<Fleet> | null = null;
+  const opened = () => opening ??= open();
   return {
-    async follow(request, onEvent) {
-      fleet = await open();
-      await fleet.follow(request, onEvent);
-    },
-    async close() {
-      await fleet?.close();
-    },
+    run: async (request, onEvent, how) => await (await opened()).run(request, onEvent, how),
+    cancel: async (jid) => await (await opened()).cancel(jid),
+    close: async () => await (await opening?.catch(() => null))?.close(),
   };
+}
+
+/** Opens the fleet of the context, does something with it, and closes it. */
+async function withFleet(
+  context: Context,
+  flags: CommonFlags,
+  use: (fleet: Fleet) => Promise<number>,
+): Promise<void> {
+  const fleet = await context.open(flags.context);
+  try {
+    context.done(await use(fleet));
+  } finally {
+    await fleet.close();
+  }
+}
+
+/** The one word that a command takes. */
+function one(placeholder: string) {
+  const parameter = { placeholder, parse: text, brief: placeholder };
+  return { kind: "tuple", parameters: [parameter] } as const;
+}
+
+function jobListRoute({ buildCommand }: Stricli) {
+  const only = { kind: "parsed", parse: text, optional: true } as const;
+  return buildCommand<JobListFlags, [], Context>({
+    docs: { brief: COMMANDS.job.verbs.list },
+    parameters: {
+      flags: {
+        ...COMMON_FLAGS,
+        failed: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.failed.help },
+        function: { ...only, brief: FLAGS.function.help },
+        user: { ...only, brief: FLAGS.user.help },
+        since: {
+          kind: "parsed",
+          parse(this: Context, value) {
+            return moment(this.io.clock.now())(value);
+          },
+          optional: true,
+          brief: FLAGS.since.help,
+        },
+        limit: { kind: "parsed", parse: wholeNumber, optional: true, brief: FLAGS.limit.help },
+      },
+      aliases: ALIASES,
+    },
+    async func(flags) {
+      const { jobList } = await import("./commands/job_list.ts");
+      await withFleet(this, flags, (fleet) => jobList(flags, this.io, fleet));
+    },
+  });
+}
+
+function jobShowRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [string], Context>({
+    docs: { brief: COMMANDS.job.verbs.show },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES, positional: one("jid") },
+    async func(flags, jid) {
+      const { jobShow } = await import("./commands/job_show.ts");
+      await withFleet(this, flags, (fleet) => jobShow(jid, flags, this.io, fleet));
+    },
+  });
+}
+
+function jobWatchRoute({ buildCommand }: Stricli) {
+  return buildCommand<ScreenFlags, [string], Context>({
+    docs: { brief: COMMANDS.job.verbs.watch },
+    parameters: { flags: SCREEN_FLAGS, aliases: ALIASES, positional: one("jid") },
+    async func(flags, jid) {
+      const { jobWatch } = await import("./commands/job_watch.ts");
+      await withFleet(this, flags, (fleet) => jobWatch(jid, flags, this.io, fleet));
+    },
+  });
+}
+
+function jobActiveRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [], Context>({
+    docs: { brief: COMMANDS.job.verbs.active },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    async func(flags) {
+      const { jobActive } = await import("./commands/job_active.ts");
+      await withFleet(this, flags, (fleet) => jobActive(flags, this.io, fleet));
+    },
+  });
+}
+
+function jobCancelRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [string], Context>({
+    docs: { brief: COMMANDS.job.verbs.cancel },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES, positional: one("jid") },
+    async func(flags, jid) {
+      const { jobCancel } = await import("./commands/job_cancel.ts");
+      await withFleet(this, flags, (fleet) => jobCancel(jid, flags, this.io, fleet));
+    },
+  });
+}
+
+function jobRerunRoute({ buildCommand }: Stricli) {
+  return buildCommand<JobRerunFlags, [string], Context>({
+    docs: { brief: COMMANDS.job.verbs.rerun },
+    parameters: {
+      flags: {
+        ...RUN_FLAGS,
+        failed: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.failed.help },
+        silent: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.silent.help },
+      },
+      aliases: ALIASES,
+      positional: one("jid"),
+    },
+    async func(flags, jid) {
+      const { jobRerun } = await import("./commands/job_rerun.ts");
+      await withFleet(this, flags, (fleet) => jobRerun(jid, flags, this.io, fleet));
+    },
+  });
+}
+
+function peelListRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [], Context>({
+    docs: { brief: COMMANDS.peel.verbs.list },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    async func(flags) {
+      const { peelList } = await import("./commands/peel_list.ts");
+      await withFleet(this, flags, (fleet) => peelList(flags, this.io, fleet));
+    },
+  });
+}
+
+function peelShowRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [string], Context>({
+    docs: { brief: COMMANDS.peel.verbs.show },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES, positional: one("peel") },
+    async func(flags, peel) {
+      const { peelShow } = await import("./commands/peel_show.ts");
+      await withFleet(this, flags, (fleet) => peelShow(peel, flags, this.io, fleet));
+    },
+  });
+}
+
+function masterListRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [], Context>({
+    docs: { brief: COMMANDS.master.verbs.list },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    async func(flags) {
+      const { masterList } = await import("./commands/master_list.ts");
+      await withFleet(this, flags, (fleet) => masterList(flags, this.io, fleet));
+    },
+  });
+}
+
+function targetRoute({ buildCommand }: Stricli) {
+  return buildCommand<CommonFlags, [string], Context>({
+    docs: { brief: COMMANDS.target.brief },
+    parameters: { flags: COMMON_FLAGS, aliases: ALIASES, positional: one("target") },
+    async func(flags, expression) {
+      const { target } = await import("./commands/target.ts");
+      await withFleet(this, flags, (fleet) => target(expression, flags, this.io, fleet));
+    },
+  });
 }
 
 function contextShowRoute({ buildCommand }: Stricli) {

@@ -1,16 +1,16 @@
 /** An operator's way into a fleet: reads the context, connects, and sends what it is asked to under the operator's key. */
 import { readTextFile } from "../core/adapters/secret_file.ts";
-import { dispatchAndFollow } from "../core/client.ts";
+import { cancelJob, dispatchAndFollow, followExisting, query } from "../core/client.ts";
 import { type Context, findContext } from "../core/context.ts";
 import { fromBase64Url, signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
 import { ZesterError } from "../core/errors.ts";
-import { newJid } from "../core/ids.ts";
 import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
 import { connectNats, type NatsConnection } from "../core/nats/mod.ts";
 import { voiceOf } from "../core/outgoing.ts";
+import { askTarget } from "../core/target/ask.ts";
 import { openTrust, type Trust } from "../core/trust.ts";
-import { type Job, newJob } from "../core/wire/job.ts";
+import { isTerminal, type Job, newJob } from "../core/wire/job.ts";
 import type { Fleet } from "./app.ts";
 import type { RunRequest } from "./commands/run.ts";
 import type { Io } from "./io.ts";
@@ -33,7 +33,15 @@ export async function openFleet(named: string | undefined, io: Io): Promise<Flee
     keyring: keyringOf(() => trust),
   };
   return {
-    follow: (request, onEvent) => dispatchAndFollow(jobOf(request, io), onEvent, ports),
+    run: (request, onEvent, how) =>
+      dispatchAndFollow(jobOf(request, clock.now()), onEvent, ports, how),
+    watch: (jid, onEvent, how) => followExisting(jid, onEvent, ports, how),
+    ask: (name, asked) => query(name, asked, ports),
+    resolve: (target) => askTarget(target, { ...ports, store: nats.store }),
+    async cancel(given) {
+      const { jid, status } = await cancelJob(given, ports);
+      return { jid, status, ended: isTerminal(status) };
+    },
     close: () => nats.close(),
   };
 }
@@ -64,14 +72,8 @@ async function connect(context: Context): Promise<NatsConnection> {
 }
 
 /** Targets are left to the masters: who matches is theirs to say. */
-function jobOf(request: RunRequest, { clock, random }: Pick<Io, "clock" | "random">): Job {
-  const nowMs = clock.now();
-  return newJob({
-    jid: newJid(nowMs, random),
-    function: request.function,
-    args: request.args,
-    targetExpr: request.target,
-    timeoutMs: request.timeoutMs,
-    ...(request.id === null ? {} : { stateId: request.id }),
-  }, nowMs);
+function jobOf(request: RunRequest, nowMs: number): Job {
+  const { jid, function: name, args, target, timeoutMs, id, pace } = request;
+  const asked = { jid, function: name, args, targetExpr: target, timeoutMs, ...pace };
+  return newJob({ ...asked, ...(id === null ? {} : { stateId: id }) }, nowMs);
 }

@@ -94,6 +94,9 @@ export const EXPLAIN_CANDIDATES_MAX = 2_000;
 /** Peels in one answer about a target, and the bytes of it: the rest comes with the next request. */
 export const RESOLVE_PAGE_PEELS_MAX = 2_000;
 export const RESOLVE_PAGE_BYTES_MAX = 512 * KIB;
+/** Peels looked up one by one when no master answers, and how many at the same time. */
+export const LOOK_UPS_MAX = 500;
+export const LOOK_UPS_TOGETHER_MAX = 16;
 /** Facts as a peel sends them: with what a master adds they must still fit `FACTS_BYTES_MAX`, headers included. */
 export const FACTS_MESSAGE_BYTES_MAX = FACTS_BYTES_MAX - 2 * KIB;
 /** A peel looks at itself this often, and sends what has changed. */

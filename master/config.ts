@@ -1,6 +1,6 @@
 /** What can be set on a master: the one list from which parsing, help and the reference page are made. */
 import type { OptionTable } from "../core/config.ts";
-import { LOG_FORMATS, LOG_LEVELS } from "../core/log.ts";
+import { CONNECTION_OPTIONS, healthOption, LOG_OPTIONS } from "../core/daemon_options.ts";
 
 /** Read when neither `--config` nor `ZESTER_CONFIG` names a file. */
 export const MASTER_CONFIG_PATH = "/etc/zester/master.yaml";
@@ -14,55 +14,12 @@ export const MASTER_OPTIONS = {
     env: "ZESTER_NAME",
     help: "Name of this master, as in its NATS permissions; the host's name when absent.",
   },
-  nats_url: {
+  ...CONNECTION_OPTIONS,
+  target_groups: {
     type: "list",
-    default: ["nats://127.0.0.1:4222"],
-    flag: "--nats-url",
-    env: "ZESTER_NATS_URL",
-    help: "Servers to connect to; the first that answers is used.",
+    default: [],
+    help: "Named targets for `N@name`, each as `name=expression`.",
   },
-  nats_user: {
-    type: "string",
-    default: null,
-    flag: "--nats-user",
-    env: "ZESTER_NATS_USER",
-    help: "User to log in as.",
-  },
-  nats_password_file: {
-    type: "string",
-    default: null,
-    flag: "--nats-password-file",
-    env: "ZESTER_NATS_PASSWORD_FILE",
-    help: "File that holds the password, so that it is neither in the environment nor in `ps`.",
-  },
-  auth_dir: {
-    type: "string",
-    default: "/var/lib/zester/auth",
-    flag: "--auth-dir",
-    env: "ZESTER_AUTH_DIR",
-    help: "Folder of keys and of the trust document.",
-  },
-  health_addr: {
-    type: "string",
-    default: "127.0.0.1:9091",
-    flag: "--health-addr",
-    env: "ZESTER_HEALTH_ADDR",
-    help: "Where /healthz, /readyz and /metrics are served; port 0 lets the system choose.",
-  },
-  log_level: {
-    type: "string",
-    choices: LOG_LEVELS,
-    default: "info",
-    flag: "--log-level",
-    env: "ZESTER_LOG_LEVEL",
-    help: "Least weight of the records that are written.",
-  },
-  log_format: {
-    type: "string",
-    choices: LOG_FORMATS,
-    default: "json",
-    flag: "--log-format",
-    env: "ZESTER_LOG_FORMAT",
-    help: "Lines for machines or for people.",
-  },
+  health_addr: healthOption("127.0.0.1:9091"),
+  ...LOG_OPTIONS,
 } as const satisfies OptionTable;

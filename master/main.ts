@@ -9,6 +9,7 @@ import { newMasterId, sanitizePeelId } from "../core/ids.ts";
 import { GAUGE_POLL_MS } from "../core/limits.ts";
 import { type FailPoints, NO_FAIL_POINTS } from "../core/ports.ts";
 import { MASTER_CONFIG_PATH, MASTER_OPTIONS } from "./config.ts";
+import { readGroups } from "./resolve/groups.ts";
 import { type MasterServices, startServices } from "./services.ts";
 
 /** Starts a master; tests give it fail points. */
@@ -41,9 +42,11 @@ export async function startMaster(
     metrics,
     log,
     failPoints,
+    groups: readGroups(values.target_groups),
   });
   check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
   check("peels", () => ({ status: running.peels.ready ? "ok" : "down" }));
+  check("facts", () => ({ status: running.facts.ready ? "ok" : "down" }));
   check("heartbeat", () => {
     const message = running.jobs.alive.unfit();
     return message === null ? { status: "ok" } : { status: "down", message };

@@ -5,13 +5,17 @@ import type { Metrics } from "../core/metrics.ts";
 import { voiceOf } from "../core/outgoing.ts";
 import type { Bus, Clock, FailPoints, Random, Signer, Store } from "../core/ports.ts";
 import { builtInRoles } from "../core/roles.ts";
-import { matchesPeelId } from "../core/target/glob.ts";
+import type { TargetGroups } from "../core/target/parse.ts";
 import type { Trust } from "../core/trust.ts";
+import { type FactsDirectory, followFacts } from "./facts/directory.ts";
+import { takeFacts } from "./facts/ingest.ts";
 import { type Jobs, startJobs } from "./jobs/service.ts";
 import { jobStore } from "./jobs/store.ts";
 import { followEnrollments, type PeelDirectory } from "./peels/directory.ts";
 import { followHeartbeats, type Presence } from "./peels/presence.ts";
 import { type QueryService, takeQueries } from "./query/service.ts";
+import { resolveTarget } from "./resolve/resolve.ts";
+import { takeResolves } from "./resolve/service.ts";
 
 export interface MasterPorts {
   readonly masterId: string;
@@ -24,11 +28,14 @@ export interface MasterPorts {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failPoints: FailPoints;
+  /** Named targets; none when absent. */
+  readonly groups?: TargetGroups;
   trust(): Trust;
 }
 
 export interface MasterServices {
   readonly peels: PeelDirectory;
+  readonly facts: FactsDirectory;
   readonly presence: Presence;
   readonly jobs: Jobs;
   readonly queries: QueryService;
@@ -42,8 +49,10 @@ export function startServices(ports: MasterPorts): MasterServices {
   const { bus, store, clock, log, metrics } = ports;
   const voice = voiceOf({ signer: ports.signer, generation: FIRST_GENERATION }, bus, clock);
   const peels = followEnrollments(store, clock, log);
+  const facts = followFacts(ports);
   const keyring = keyringOf(ports.trust, peels.key);
   const presence = followHeartbeats({ bus, clock, keyring, metrics });
+  const known = { directory: peels, facts, groups: ports.groups ?? new Map() };
   const queries = takeQueries({
     ...ports,
     jobs: jobStore(store, clock, ports.random),
@@ -52,6 +61,7 @@ export function startServices(ports: MasterPorts): MasterServices {
     authorizer: builtInRoles,
     peelIds: peels.ids,
     seen: presence.seen,
+    facts: (peel) => facts.index.facts(peel),
   });
   const jobs = startJobs({
     ...ports,
@@ -59,23 +69,32 @@ export function startServices(ports: MasterPorts): MasterServices {
     keyring,
     authorizer: builtInRoles,
     peelKey: peels.key,
-    isOnline: presence.isOnline,
-    resolve: (target) => ({ targets: peels.ids().filter((peel) => matchesPeelId(target, peel)) }),
+    // A master that has just started cannot tell who is offline.
+    isOnline: (peel) => presence.seen(peel).presence !== "offline",
+    resolve: (target) => resolveTarget(target, known),
     followElsewhere: queries.follow,
   });
+  const signed = { ...ports, voice, keyring };
+  const factsTaker = takeFacts({ ...signed, facts });
+  const resolver = takeResolves({ ...signed, ...known, authorizer: builtInRoles });
   return {
     peels,
+    facts,
     presence,
     jobs,
     queries,
     connected() {
       peels.connected();
+      facts.connected();
       jobs.connected();
     },
     async stop() {
+      resolver.stop();
+      await factsTaker.stop();
       await queries.stop();
       await jobs.stop();
       presence.stop();
+      facts.stop();
       peels.stop();
     },
   };

@@ -4,7 +4,9 @@ import { type DaemonContext, runDaemon } from "../core/adapters/daemon.ts";
 import { readTextFile } from "../core/adapters/secret_file.ts";
 import { systemClock } from "../core/adapters/system_clock.ts";
 import { systemFiles } from "../core/adapters/system_files.ts";
-import { signerFromSeed } from "../core/crypto/ed25519.ts";
+import { systemView } from "../core/adapters/system_facts.ts";
+import { systemRandom } from "../core/adapters/system_random.ts";
+import { nodeHash, signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
 import { configuredPeelId, sanitizePeelId } from "../core/ids.ts";
 import { keyringOf } from "../core/keyring.ts";
@@ -13,9 +15,11 @@ import { voiceOf } from "../core/outgoing.ts";
 import { type FailPoints, NO_FAIL_POINTS } from "../core/ports.ts";
 import { VERSION } from "../core/version.ts";
 import { openJournal } from "./accept/journal.ts";
-import { acceptCommands, type Acceptor } from "./accept/service.ts";
+import { acceptCommands } from "./accept/service.ts";
 import { PEEL_CONFIG_PATH, PEEL_OPTIONS } from "./config.ts";
 import { execute } from "./exec/service.ts";
+import { collectFacts } from "./facts/collect.ts";
+import { publishFacts } from "./facts/publisher.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 
 /** Starts a peel and gives the way to stop it. `failPoints`: where a test may end the process. */
@@ -38,8 +42,7 @@ export async function startPeel(
       why: journal.damage ?? "seen at an earlier start",
     });
   }
-  let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
-  let acceptor: Acceptor | undefined;
+  const whenConnected: (() => void)[] = [];
   const nats = await join(values, {
     role: "peel",
     identity: peelId,
@@ -47,14 +50,12 @@ export async function startPeel(
     metrics,
     onChange(connected) {
       metrics.peelConnected.set(connected ? 1 : 0);
-      if (!connected) return;
-      heartbeat?.beat();
-      acceptor?.wake();
+      if (connected) whenConnected.forEach((each) => each());
     },
   });
   const { bus, store } = nats;
   const voice = voiceOf({ signer, generation }, bus, clock);
-  acceptor = acceptCommands({
+  const acceptor = acceptCommands({
     peelId,
     generation,
     bus,
@@ -69,7 +70,19 @@ export async function startPeel(
       execute(request, { clock, peelId, timeoutMs: JOB_TIMEOUT_MS }, signal),
     failPoints,
   });
-  heartbeat = startHeartbeat({ peelId, version: VERSION, bus, clock, voice });
+  const heartbeat = startHeartbeat({ peelId, version: VERSION, bus, clock, voice });
+  const facts = publishFacts({
+    peelId,
+    bus,
+    clock,
+    random: systemRandom,
+    voice,
+    keyring: keyringOf(() => trust),
+    hash: nodeHash,
+    log,
+    collect: () => collectFacts({ peelId, version: VERSION, system: systemView }, log),
+  });
+  whenConnected.push(() => heartbeat.beat(), () => acceptor.wake(), () => facts.reconnected());
   check("journal", () => journal.health());
   check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
   const startedMs = clock.monotonic();
@@ -79,8 +92,9 @@ export async function startPeel(
   log.info("peel started", { peelId, trustSerial: trust.serial });
   return async () => {
     gauges.cancel();
-    heartbeat?.timer.cancel();
-    await acceptor?.stop();
+    heartbeat.timer.cancel();
+    await facts.stop();
+    await acceptor.stop();
     await nats.close();
   };
 }

@@ -2,9 +2,9 @@
  * `deno task up`: a broker, masters and peels on this machine, with keys and logins of their own. With a command after `--`
  * it runs that on the fleet, takes everything down and exits with its status; without, it stays up until Ctrl-C.
  */
-import { dirname, resolve } from "node:path";
 import { errorText } from "../core/error_text.ts";
 import { toZesterError, ZesterError } from "../core/errors.ts";
+import { openDataFolder } from "./up/data_folder.ts";
 import { parseUpOptions, UP_HELP, type UpOptions } from "./up/options.ts";
 import { register, type Registration } from "./up/registration.ts";
 import { type RunningFleet, startFleet } from "./up/run.ts";
@@ -38,33 +38,19 @@ export async function withFleet<T>(
   options: UpOptions,
   use: (fleet: RunningFleet, stop: StopRequest) => Promise<T>,
 ): Promise<T> {
-  const data = await dataFolder(options.data);
   const stop = stopRequest();
+  const data = await openDataFolder(options.data);
   try {
-    const fleet = await startFleet(options, data, stop);
+    const fleet = await startFleet(options, data.path, stop);
     try {
       return await use(fleet, stop);
     } finally {
       await fleet.stop();
     }
   } finally {
-    if (options.data === undefined) await Deno.remove(data, { recursive: true });
+    await data.close();
     stop.release();
   }
-}
-
-async function dataFolder(asked: string | undefined): Promise<string> {
-  if (asked === undefined) return await Deno.makeTempDir({ prefix: "zester-up-" });
-  const path = resolve(asked);
-  const parent = await Deno.stat(dirname(path)).catch(() => null);
-  if (parent?.isDirectory) return path;
-  throw new ZesterError(
-    "config_invalid",
-    `--data ${asked}: folder ${dirname(path)} does not exist`,
-    {
-      fix: "make it first, or name another folder",
-    },
-  );
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Follows a run to its end on the screen. Ctrl-C once detaches, twice within two seconds cancels; both are said. */
-import type { FollowNotice } from "../../core/client.ts";
+import { type FollowNotice, refusalError } from "../../core/client.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { toZesterError, ZesterError } from "../../core/errors.ts";
-import { type ErrorCode, ERRORS } from "../../core/errors.ts";
 import { INTERRUPT_WINDOW_MS } from "../../core/limits.ts";
 import { printable } from "../../core/printable.ts";
 import type { Io } from "../io.ts";
@@ -55,7 +54,7 @@ export async function followRun(run: FollowedRun, io: Io): Promise<number> {
       stop.abort();
       return await detach(run, screen, interrupts, io);
     }
-    if (state.refusal !== null) throw refusalOf(state.refusal);
+    if (state.refusal !== null) throw refusalError(state.refusal);
     if (state.targets.length === 0) throw nobody(run.shown.target);
     return await screen.finish(state);
   } catch (thrown) {
@@ -64,12 +63,6 @@ export async function followRun(run: FollowedRun, io: Io): Promise<number> {
     screen.close();
     interrupts.stop();
   }
-}
-
-/** A code that this version does not know still has its message. */
-function refusalOf({ code, message, fix }: Extract<RunEvent, { kind: "refused" }>): ZesterError {
-  const known = Object.hasOwn(ERRORS, code) ? code as ErrorCode : "internal";
-  return new ZesterError(known, message, fix === undefined ? {} : { fix });
 }
 
 function nobody(target: string): ZesterError {

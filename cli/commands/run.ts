@@ -1,4 +1,5 @@
 /** `zester '<target>' <module.function> …`: sends one function to the fleet and shows what comes back. */
+import { refusalError } from "../../core/client.ts";
 import { ZesterError } from "../../core/errors.ts";
 import { newJid } from "../../core/ids.ts";
 import { checkArgs } from "../../core/job_args.ts";
@@ -54,15 +55,11 @@ export interface RunArguments {
 /** What a run needs of the fleet. */
 export type RunFleet = Pick<Fleet, "run" | "cancel">;
 
-/** Runs it and shows it; gives the exit code. `open` is called once all mistakes that can be seen here were found. */
-export async function run(
-  given: RunArguments,
-  io: Io,
-  open: () => Promise<RunFleet>,
-): Promise<number> {
+/** Runs it and shows it; gives the exit code. */
+export async function run(given: RunArguments, io: Io, fleet: RunFleet): Promise<number> {
   const request = await requestOf(given, io);
   checkArgs(request.function, request.args);
-  return await runRequest(request, given.flags, io, await open());
+  return await runRequest(request, given.flags, io, fleet);
 }
 
 /** Sends a request and shows what becomes of it. */
@@ -95,7 +92,6 @@ async function runAsync(
   const { jid } = request;
   let peels = 0;
   let refusal: ZesterError | null = null;
-  const { refusalError } = await import("../../core/client.ts");
   await fleet.run(request, (event) => {
     if (event.kind === "accepted") peels = event.targets.length;
     if (event.kind === "refused") refusal = refusalError(event);

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { isZesterError, ZesterError } from "../../core/errors.ts";
+import { isKsuid } from "../../core/ids.ts";
 import { type FakeIo, fakeIo, type FakeIoOptions } from "../../tests/fakes/cli_io.ts";
+import { ManualClock, settle } from "../../tests/fakes/manual_clock.ts";
 import type { RunEvent, RunResult, RunReturn } from "../render/run_model.ts";
-import { type Follow, requestOf, run, type RunFlags } from "./run.ts";
+import { requestOf, run, type RunFlags, type RunFleet } from "./run.ts";
+
+type Follow = RunFleet["run"];
 
 const JID = "2hPx1FNsSgJMqVn5bLSTXeBQMpO";
 
@@ -66,13 +70,24 @@ const follows = (events: readonly RunEvent[], end?: ZesterError): Follow => (_re
   return end === undefined ? Promise.resolve() : Promise.reject(end);
 };
 
+const noCancel: RunFleet["cancel"] = () => Promise.reject(new Error("nobody cancels here"));
+
+function start(
+  follow: Follow,
+  io: FakeIo,
+  { flags = {}, cancel = noCancel }: { flags?: RunFlags; cancel?: RunFleet["cancel"] } = {},
+): Promise<number> {
+  const given = { target: "*", function: "test.ping", words: [], flags };
+  return run(given, io, { run: follow, cancel });
+}
+
 async function play(
   follow: Follow,
   flags: RunFlags = {},
   options: FakeIoOptions = {},
 ): Promise<{ code: number; stdout: string; stderr: string; io: FakeIo }> {
   const io = fakeIo(options);
-  const code = await run({ target: "*", function: "test.ping", words: [], flags }, io, follow);
+  const code = await start(follow, io, { flags });
   return { code, ...io.text(), io };
 }
 
@@ -208,10 +223,13 @@ Deno.test("run() -o ids prints who did not fail", async () => {
   assert.equal((await play(follows(MIXED), { output: "ids" })).stdout, "db.example.org\n");
 });
 
-Deno.test("run() draws a live line on a terminal and takes it away again", async () => {
-  const { stderr } = await play(follows(PINGS), {}, { terminal: true, env: { NO_COLOR: "1" } });
-  assert.ok(stderr.includes("\r 1/2   1 ok\u001b[K"));
-  assert.ok(stderr.endsWith("\r\u001b[K"));
+Deno.test("run() draws a live region on a terminal, takes it away again, and says what to do next", async () => {
+  const { stderr } = await play(follows(MIXED), {}, { terminal: true, env: { NO_COLOR: "1" } });
+  assert.ok(stderr.includes(" 1/4   0 ok · 1 changed   "), stderr);
+  assert.match(
+    stderr,
+    /\r\u001b\[\d+A\u001b\[JNext {4}zester job rerun \S+ --failed --silent {6}3 peels\n$/,
+  );
   const quietly = await play(follows(PINGS), { noProgress: true }, { terminal: true });
   assert.doesNotMatch(quietly.stderr, /\r/);
 });
@@ -270,16 +288,131 @@ Deno.test("run() -o jsonl reports an error as its own line, and -o json stays an
   assert.deepEqual(JSON.parse((await play(follows([], gone), { output: "json" })).stdout), []);
 });
 
-Deno.test("run() detaches on Ctrl-C: the job goes on, and the exit code is 130", async () => {
-  const io = fakeIo();
-  const follow: Follow = (_request, onEvent) => {
+/** A run that goes on until it is stopped. */
+function endless(): { follow: Follow; stopped(): boolean } {
+  let stopped = false;
+  const follow: Follow = (_request, onEvent, how) => {
     onEvent(accepted("a"));
-    io.interrupt();
+    how?.signal?.addEventListener("abort", () => stopped = true);
     return new Promise(() => {});
   };
-  const code = await run({ target: "*", function: "test.ping", words: [], flags: {} }, io, follow);
-  assert.equal(code, 130);
-  assert.ok(io.text().stderr.endsWith(`Detached: job ${JID} goes on.\n`));
+  return { follow, stopped: () => stopped };
+}
+
+Deno.test("run() detaches on one Ctrl-C: the job goes on, how to watch it is said, and the exit code is 130", async () => {
+  const clock = new ManualClock();
+  const io = fakeIo({ clock });
+  const { follow, stopped } = endless();
+  const code = start(follow, io);
+  await settle();
+  io.interrupt();
+  await settle();
+  assert.equal(stopped(), true);
+  await clock.advanceSettling(2_000);
+  assert.equal(await code, 130);
+  assert.match(
+    io.text().stderr,
+    /\nDetached: job (\w{27}) goes on\.\n {2}zester job watch \1 {3}follows it; Ctrl-C again within 2s cancels it\n$/,
+  );
+  assert.equal(clock.timers, 0);
+});
+
+const cancels: [name: string, status: string, ended: boolean, code: number, says: RegExp][] = [
+  ["cancels", "running", false, 9, /\nCancelled: job \w{27} is being stopped\.\n$/],
+  [
+    "says that it was too late",
+    "complete",
+    true,
+    130,
+    /\nJob \w{27} had ended already: complete\.\n$/,
+  ],
+];
+for (const [name, status, ended, want, says] of cancels) {
+  Deno.test(`run() ${name} on a second Ctrl-C within two seconds`, async () => {
+    const clock = new ManualClock();
+    const io = fakeIo({ clock });
+    const asked: string[] = [];
+    const cancel: RunFleet["cancel"] = (jid) => {
+      asked.push(jid);
+      return Promise.resolve({ jid, status, ended });
+    };
+    const code = start(endless().follow, io, { cancel });
+    await settle();
+    io.interrupt();
+    await clock.advanceSettling(1_900);
+    io.interrupt();
+    assert.equal(await code, want);
+    assert.equal(asked.length, 1);
+    assert.match(io.text().stderr, says);
+  });
+}
+
+Deno.test("run() says that a master fell silent and another is asked", async () => {
+  const { stderr } = await play((_request, onEvent, how) => {
+    onEvent(accepted("a"));
+    how?.onNotice?.({ kind: "silence", master: "m1", afterMs: 10_000 });
+    how?.onNotice?.({ kind: "nobody", retryMs: 500 });
+    onEvent({ ...accepted("a"), master: "m2" } as RunEvent);
+    onEvent(returns(returned("a")));
+    onEvent(done());
+    return Promise.resolve();
+  });
+  assert.equal(
+    stderr,
+    `Target  *  →  1 peel\nJob     ${JID}   master m1 · timeout 1m\n` +
+      "master m1 fell silent for 10s, asking another\nno master answers, asking again in 500ms\n",
+  );
+});
+
+Deno.test("run() --async prints the job id as soon as a master has the job", async () => {
+  const untils: unknown[] = [];
+  const follow: Follow = (_request, onEvent, how) => {
+    untils.push(how?.until);
+    onEvent(accepted("a", "b"));
+    return Promise.resolve();
+  };
+  const { code, stdout, stderr } = await play(follow, { async: true });
+  assert.equal(code, 0);
+  assert.match(stdout, /^\w{27}\n$/);
+  assert.match(stderr, /^Sent to 2 peels; zester job watch \w{27} follows it\.\n$/);
+  assert.deepEqual(untils, ["accepted"]);
+  const data = await play(follow, { async: true, output: "json" });
+  assert.equal(JSON.parse(data.stdout).matched, 2);
+});
+
+Deno.test("run() sends nothing when the arguments are too large, and names the limit", async () => {
+  const words = [`text=${"x".repeat(300_000)}`];
+  const given = { target: "*", function: "test.echo", words, flags: {} };
+  const sent: unknown[] = [];
+  const fleet: RunFleet = {
+    run: (request) => Promise.resolve(void sent.push(request)),
+    cancel: noCancel,
+  };
+  await assert.rejects(
+    run(given, fakeIo(), fleet),
+    (error) => isZesterError(error, "bad_params") && /at most 256 KiB/.test(error.message),
+  );
+  assert.deepEqual(sent, []);
+});
+
+Deno.test("run() lets a peel's own word replace a master's guess that it is unreachable", async () => {
+  const guess = returned("a", { success: false, unreachable: true, error: "UNREACHABLE: no ack" });
+  const { code, stdout } = await play(
+    follows([accepted("a"), returns(guess), returns(returned("a")), returns(guess), done()]),
+  );
+  assert.equal(code, 0);
+  assert.equal(stdout, "a  silent  no ack\na  true   12ms\n1 peel in 24ms: 1 ok\n");
+});
+
+Deno.test("run() exits 9 when peels ended the job because it was canceled", async () => {
+  const events = [
+    accepted("a", "b"),
+    returns(failed("a", "canceled: by bob")),
+    done("canceled", "b"),
+  ];
+  const { code, stdout } = await play(follows(events));
+  assert.equal(code, 9);
+  assert.match(stdout, /: 0 ok · 1 canceled · 1 silent\n$/);
 });
 
 Deno.test("run() counts the first word of a peel only", async () => {
@@ -290,15 +423,33 @@ Deno.test("run() counts the first word of a peel only", async () => {
 Deno.test("requestOf() splits words into one id and arguments, and reads key=@file", async () => {
   const io = fakeIo({ disk: { "notes.txt": "hello\n" } });
   const words = ["web", "test=true", "text=@notes.txt", "expr=a=b", "empty="];
-  const given = { target: "*", function: "state.apply", words, flags: { timeout: 5_000 } };
-  assert.deepEqual(await requestOf(given, io), {
+  const flags = { timeout: 5_000, batch: "10%", batchWait: 1_000, limit: "5" };
+  const given = { target: "*", function: "state.apply", words, flags };
+  const { jid, ...request } = await requestOf(given, io);
+  assert.ok(isKsuid(jid));
+  assert.deepEqual(request, {
     target: "*",
     function: "state.apply",
     id: "web",
     args: { test: "true", text: "hello\n", expr: "a=b", empty: "" },
     timeoutMs: 5_000,
+    pace: { batchSize: "10%", batchWaitMs: 1_000, limit: "5" },
   });
 });
+
+const timeouts: [name: string, words: string[], wantMs: number][] = [
+  ["test.ping", [], 60_000],
+  ["state.apply", ["web"], 300_000],
+  ["state.apply", ["state=web"], 300_000],
+  ["state.apply", ["test=true"], 600_000],
+  ["state.highstate", [], 600_000],
+];
+for (const [name, words, wantMs] of timeouts) {
+  Deno.test(`requestOf() gives ${[name, ...words].join(" ")} ${wantMs / 1_000} s`, async () => {
+    const request = await requestOf({ target: "*", function: name, words, flags: {} }, fakeIo());
+    assert.equal(request.timeoutMs, wantMs);
+  });
+}
 
 const wrong: [words: string[], message: string][] = [
   [["a", "b"], 'unexpected argument "b"'],

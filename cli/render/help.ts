@@ -2,10 +2,28 @@
 import { nearest } from "../../core/nearest.ts";
 import { flagHelp } from "../commands/flags.ts";
 import { EXIT_CODES } from "./exit_code.ts";
+import { targetHelp } from "./target_help.ts";
 
 /** Every command with its verbs: routing, did-you-mean and help are made from it. */
 export const COMMANDS = {
   run: { brief: "run a function: the long form of zester '<target>' …", verbs: null },
+  job: {
+    brief: "find, follow and repeat jobs",
+    verbs: {
+      list: "recent jobs",
+      show: "one job, all returns",
+      watch: "follow one to its end",
+      active: "jobs under way",
+      cancel: "stop one, and say who stopped it",
+      rerun: "again, all or part",
+    },
+  },
+  peel: {
+    brief: "who is enrolled, and who is there",
+    verbs: { list: "all peels", show: "one peel" },
+  },
+  master: { brief: "who answers", verbs: { list: "masters that are alive" } },
+  target: { brief: "who matches a target, and why each one does", verbs: null },
   context: {
     brief: "which fleet this is",
     verbs: { show: "the context in force", list: "all contexts" },
@@ -23,6 +41,10 @@ const TOPICS: Readonly<Record<string, () => string>> = {
   "exit-codes": exitCodeHelp,
   output: outputHelp,
   run: runHelp,
+  job: jobHelp,
+  peel: peelHelp,
+  master: masterHelp,
+  target: targetHelp,
   context: contextHelp,
   version: () =>
     "Prints the version. Needs no fleet.\n\n  zester version\n  zester version -o json\n",
@@ -50,11 +72,12 @@ function rootHelp(): string {
   zester '*' test.ping                    who answers
   zester 'web-*' test.echo text=hello     a function with an argument
   zester '*' test.ping -o json            the same, for scripts
+  zester job list --failed --since 24h    what went wrong today
   zester context show --origin            which fleet this is, and why
 
 USAGE
   ${RUN_USAGE}
-  zester <noun> <verb> [flags]
+  zester <noun> <verb> [id] [flags]
 
 COMMANDS
 ${commands.join("\n")}
@@ -62,7 +85,7 @@ ${commands.join("\n")}
 FLAGS
 ${flagHelp()}
 
-More: zester help output, zester help exit-codes
+More: zester help target, zester help output, zester help exit-codes
 `;
 }
 
@@ -74,6 +97,11 @@ function runHelp(): string {
   zester web-01 test.echo text=@notes.txt  key=@file reads the value from a file
   zester run context test.ping             a peel that is called like a command
   zester '*' test.ping -- -5               after -- nothing is a flag
+  zester '*' state.apply web --async       only start it; the answer is the job id
+  zester '*' state.apply web --batch 10% --max-fail 2
+                                           a tenth at a time; stop after the third failure
+
+Ctrl-C once detaches, and the job goes on; twice within 2s cancels it.
 
 USAGE
   ${RUN_USAGE}
@@ -83,8 +111,49 @@ ${flagHelp()}
 `;
 }
 
+function jobHelp(): string {
+  return `Find, follow and repeat jobs. The beginning of a job id is enough, if it is the only one.
+
+  zester job list --failed --since 24h        what went wrong today
+  zester job show 2hPx1                        one job, and what came back
+  zester job watch 2hPx1                       follow a running job
+  zester job cancel 2hPx1                      stop it
+  zester job rerun 2hPx1 --failed --silent     again, only where needed
+
+COMMANDS
+${verbHelp(COMMANDS.job.verbs)}
+
+Common flags: -o, --since, --limit, --timeout (zester help flags)
+`;
+}
+
+function peelHelp(): string {
+  return `The peels of the fleet, and which of them were heard from lately.
+
+  zester peel list                     all of them
+  zester peel list -o ids              their ids, one per line
+  zester peel show web-01              one of them
+
+COMMANDS
+${verbHelp(COMMANDS.peel.verbs)}
+`;
+}
+
+function masterHelp(): string {
+  return `The masters that are alive, and how many jobs each of them holds.
+
+  zester master list
+
+COMMANDS
+${verbHelp(COMMANDS.master.verbs)}
+`;
+}
+
+function verbHelp(verbs: Readonly<Record<string, string>>): string {
+  return Object.entries(verbs).map(([verb, brief]) => `  ${verb.padEnd(9)}${brief}`).join("\n");
+}
+
 function contextHelp(): string {
-  const { show, list } = COMMANDS.context.verbs;
   return `A context says which fleet to talk to and who you are there.
 
   zester context show --origin     every value, and where it comes from
@@ -92,8 +161,7 @@ function contextHelp(): string {
   ZESTER_CONTEXT=lab zester '*' test.ping
 
 COMMANDS
-  show     ${show}
-  list     ${list}
+${verbHelp(COMMANDS.context.verbs)}
 
 Files: ~/.config/zester/contexts/<name>.yaml; the file \`current\` beside that folder names the usual one.
 `;
@@ -108,6 +176,9 @@ function outputHelp(): string {
   jsonl   one object per event, as it happens
   yaml    one document per peel
   ids     ids of the peels that did not fail, one per line
+
+Lists (job list, peel list, master list) are tables; json is one array, jsonl one object per row,
+ids one id per line. Times in data are RFC 3339 in UTC, durations are nanoseconds.
 `;
 }
 

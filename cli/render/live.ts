@@ -36,7 +36,9 @@ export function liveRegion(run: Run, times: LiveTimes, style: Style): string[] {
 function bar({ outcomes, targets }: Run, { unicode }: Style): string {
   const share = targets.length === 0 ? 0 : outcomes.size / targets.length;
   const filled = Math.floor(share * BAR_WIDTH);
-  const [full, empty, begin, end] = unicode ? ["█", "░", "▕", "▏"] as const : ["#", ".", "[", "]"] as const;
+  const [full, empty, begin, end] = unicode
+    ? ["█", "░", "▕", "▏"] as const
+    : ["#", ".", "[", "]"] as const;
   return `${begin}${full.repeat(filled)}${empty.repeat(BAR_WIDTH - filled)}${end}`;
 }
 

@@ -25,6 +25,8 @@ export interface Shown {
   readonly target: string;
   /** Null when it is not known, or is that of each peel. */
   readonly timeoutMs: number | null;
+  /** What is left of it, for a run that began before. */
+  readonly leftMs?: number;
 }
 
 export interface ScreenFlags extends CommonFlags {
@@ -49,7 +51,8 @@ export function screenOf(flags: ScreenFlags, shown: Shown, io: Io): Screen {
   const live = liveArea(io, !quiet && !flags.noProgress);
   const answer = answerIn(output, io, style);
   const startedMs = io.clock.monotonic();
-  const deadlineMs = shown.timeoutMs === null ? null : startedMs + shown.timeoutMs;
+  const leftMs = shown.leftMs ?? shown.timeoutMs;
+  const deadlineMs = leftMs === null ? null : startedMs + leftMs;
   let drawnMs = -Infinity;
   let latest: Run | null = null;
   let closed = false;
@@ -122,10 +125,16 @@ export function screenOf(flags: ScreenFlags, shown: Shown, io: Io): Screen {
 }
 
 /** What to do about those who failed or were silent. */
-function nextLine({ jid }: Run, { failed, canceled, silent }: ReturnType<typeof summarize>): string {
+function nextLine(
+  { jid }: Run,
+  { failed, canceled, silent }: ReturnType<typeof summarize>,
+): string {
   const again = failed + canceled + silent;
   if (again === 0 || jid === null) return "";
-  const flags = [...(failed + canceled > 0 ? ["--failed"] : []), ...(silent > 0 ? ["--silent"] : [])];
+  const flags = [
+    ...(failed + canceled > 0 ? ["--failed"] : []),
+    ...(silent > 0 ? ["--silent"] : []),
+  ];
   const peels = again === 1 ? "1 peel" : `${again} peels`;
   return `Next    zester job rerun ${printable(jid)} ${flags.join(" ")}      ${peels}\n`;
 }

@@ -2,13 +2,7 @@
 import { formatDuration } from "../../core/duration.ts";
 import { displayPeelId } from "../../core/ids.ts";
 import { printable, printableBlock } from "../../core/printable.ts";
-import {
-  type Outcome,
-  type Run,
-  type RunSummary,
-  SILENCE,
-  sortedOutcomes,
-} from "./run_model.ts";
+import { type Outcome, type Run, type RunSummary, SILENCE, sortedOutcomes } from "./run_model.ts";
 import { dot, type Paint, paint, type Style } from "./style.ts";
 import { table } from "./table.ts";
 

@@ -6,7 +6,7 @@ import type { Metrics } from "../metrics.ts";
 import { connectNats, type NatsConnection } from "../nats/mod.ts";
 import type { Role } from "../subjects.ts";
 import { openTrust, type Trust } from "../trust.ts";
-import { readTextFile } from "./secret_file.ts";
+import { readParsed, readTextFile } from "./secret_file.ts";
 
 export interface Login {
   readonly nats_url: readonly string[];
@@ -26,9 +26,13 @@ export interface JoinOptions {
 /** Connects in the background, for ever. */
 export async function join(login: Login, options: JoinOptions): Promise<NatsConnection> {
   const { role, identity, log, metrics, onChange } = options;
+  if (login.nats_url.length === 0) {
+    const fix = "name a server, such as nats://127.0.0.1:4222";
+    throw new ZesterError("config_invalid", "nats_url names no server", { fix });
+  }
   const password = login.nats_password_file === null
     ? undefined
-    : await readTextFile(login.nats_password_file);
+    : await readTextFile(login.nats_password_file, "password file");
   return await connectNats({
     servers: login.nats_url,
     role,
@@ -49,9 +53,13 @@ export async function join(login: Login, options: JoinOptions): Promise<NatsConn
 
 /** The trust document in a folder, verified against the root key that is pinned beside it. */
 export async function readTrust(authDir: string): Promise<Trust> {
-  const root = fromBase64Url(await readTextFile(`${authDir}/root.pub`));
+  const root = fromBase64Url(await readTextFile(`${authDir}/root.pub`, "root key"));
   if (root === null) {
     throw new ZesterError("trust_invalid", `${authDir}/root.pub is not a public key`);
   }
-  return openTrust(await readTextFile(`${authDir}/trust.json`), root);
+  return await readParsed(
+    `${authDir}/trust.json`,
+    "trust document",
+    (text) => openTrust(text, root),
+  );
 }

@@ -60,8 +60,8 @@ export class Link {
   #connected = false;
   #closed = false;
   #wake: (() => void) | undefined;
-  /** Rejects when the connection is lost, for those who wait for an answer on it. */
-  #lost = newLoss();
+  /** Those who wait for an answer on the connection: told when it is lost. */
+  readonly #waiting = new Set<(lost: ZesterError) => void>();
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -151,8 +151,7 @@ export class Link {
   #onDisconnect(server: string): void {
     if (!this.#connected) return;
     this.#connected = false;
-    this.#lost.reject(this.#notConnected("waiting for an answer"));
-    this.#lost = newLoss();
+    this.#loseWaiting("waiting for an answer");
     this.#tell({ kind: "disconnected", server });
   }
 
@@ -286,10 +285,27 @@ export class Link {
     }
   }
 
-  /** The promise, or `disconnected` as soon as the connection is lost. */
+  /** The promise, or `disconnected` as soon as the connection is lost. Nothing is kept of one that has settled. */
   unlessLost<T>(promise: Promise<T>): Promise<T> {
-    promise.catch(() => {});
-    return Promise.race([promise, this.#lost.promise]);
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      promise.then(
+        (value) => {
+          this.#waiting.delete(reject);
+          resolve(value);
+        },
+        (error) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #loseWaiting(doing: string): void {
+    const lost = this.#notConnected(doing);
+    for (const reject of this.#waiting) reject(lost);
+    this.#waiting.clear();
   }
 
   /** Lets subscriptions finish what they have, sends what is left, and closes; by the deadline in any case. */
@@ -310,19 +326,13 @@ export class Link {
     const client = this.#client;
     if (client !== undefined && !client.isClosed()) await client.close();
     this.#connected = false;
-    this.#lost.reject(this.#notConnected("closing"));
+    this.#loseWaiting("closing");
   }
 
   /** Whom we are connected to, as it called itself, with its cluster. */
   get info(): NatsConnection["info"] {
     return this.#client?.info;
   }
-}
-
-function newLoss(): PromiseWithResolvers<never> {
-  const loss = Promise.withResolvers<never>();
-  loss.promise.catch(() => {});
-  return loss;
 }
 
 /** The promise, or `timeout`. What comes too late is handed to `discard`. */

@@ -52,6 +52,24 @@ export interface TargetExpr {
   readonly terms: number;
 }
 
+/** Whether what peels say of themselves decides, in the target or in a group that it uses. */
+export function usesFacts(node: TargetNode): boolean {
+  return termsOf(node).some(({ term: { matcher } }) => {
+    switch (matcher.kind) {
+      case "glob":
+      case "regex":
+      case "list":
+        return false;
+      case "fact":
+      case "factRegex":
+      case "subnet":
+        return true;
+      case "group":
+        return usesFacts(matcher.target.root);
+    }
+  });
+}
+
 /** The terms of a target in the order of the text; those of groups are left to their groups. */
 export function termsOf(node: TargetNode): (Span & { readonly term: Term })[] {
   switch (node.op) {

@@ -21,6 +21,7 @@ import {
   type TargetNode,
 } from "./expr.ts";
 import { compileGlob, GlobError } from "./glob.ts";
+import { MATCHERS, type Prefix } from "./matchers.ts";
 import { compileRegex, type LinearRegex, RegexError } from "./regex.ts";
 
 /** Named targets of the masters' configuration, for `N@name`. */
@@ -29,19 +30,6 @@ export type TargetGroups = ReadonlyMap<string, string>;
 export interface ParseOptions {
   readonly groups?: TargetGroups;
 }
-
-/** What each prefix means, for errors and help. */
-export const MATCHERS = {
-  "E@": "regular expression on the id: E@^web-\\d+$",
-  "G@": "fact: G@os:ubuntu, G@memory_mb:>=4096",
-  "I@": "the same as G@",
-  "L@": "list of ids: L@web-01,web-02",
-  "S@": "address or subnet: S@10.0.0.0/8",
-  "P@": "regular expression on a fact: P@os:^(debian|ubuntu)$",
-  "N@": "group from the masters' configuration: N@webservers",
-} as const;
-
-type Prefix = keyof typeof MATCHERS;
 
 /** Parses a target. Throws `bad_target`, with the place in its message. */
 export function parseTarget(text: string, { groups = new Map() }: ParseOptions = {}): TargetExpr {
@@ -275,7 +263,9 @@ class Parser {
     const start = this.#at;
     const ids = this.#takeWord().split(",").filter((id) => id !== "")
       .map((id) => id.replaceAll(".", "_"));
-    if (ids.length === 0) this.#refuse(start, "L@ needs at least one id", MATCHERS["L@"]);
+    if (ids.length === 0) {
+      this.#refuse(start, "L@ needs at least one id", `for example ${MATCHERS["L@"].example}`);
+    }
     const wrong = ids.find((id) => !isPeelId(id));
     if (wrong !== undefined) {
       const fix = /[*?[]/.test(wrong) ? "a pattern is written without L@" : undefined;
@@ -291,7 +281,7 @@ class Parser {
       this.#refuse(
         start,
         "not an address or a subnet",
-        "for example S@10.0.0.0/8 or S@2001:db8::/32",
+        `for example ${MATCHERS["S@"].example} or S@2001:db8::/32`,
       );
     }
     return { kind: "subnet", subnet };

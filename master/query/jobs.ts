@@ -25,6 +25,8 @@ export const answerJobs: Answerer<"jobs"> = async (query, ports) => {
   const cut = jobs.length < found.length;
   const last = cut ? jobs.at(-1)?.job.jid : jids[read - 1];
   const more = cut || read < jids.length;
+  // Ids made in the same second have no order of their own.
+  jobs.sort((a, b) => b.job.createdMs - a.job.createdMs);
   return { kind: "jobs", jobs, ...(more && last !== undefined ? { next: last } : {}) };
 };
 

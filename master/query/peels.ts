@@ -19,8 +19,14 @@ export const answerPeels: Answerer<"peels"> = ({ limit, after = "" }, ports) => 
 
 function rowOf(peel: string, ports: QueryPorts): PeelRow {
   const { presence, lastSeenMs, version } = ports.seen(peel);
-  return { peel, presence, lastSeenMs, version, ...ports.system?.(peel) };
+  const facts = ports.facts?.(peel) ?? {};
+  const word = (key: string) =>
+    typeof facts[key] === "string" ? facts[key].slice(0, WORD_LENGTH) : undefined;
+  return { peel, presence, lastSeenMs, version, os: word("os"), arch: word("arch") };
 }
+
+/** Peels choose their facts: a row stays a row. */
+const WORD_LENGTH = 64;
 
 /** One peel, or `not_found` with the one that was probably meant. */
 export const answerPeel: Answerer<"peel"> = ({ peel = "" }, ports) => {

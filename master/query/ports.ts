@@ -12,8 +12,8 @@ export interface QueryPorts extends FollowPorts {
   /** Ids of the enrolled peels, sorted. */
   peelIds(): string[];
   seen(peelId: string): Seen & { readonly version?: string | undefined };
-  /** What is known of a peel's system, if it has sent facts. */
-  system?(peelId: string): { os?: string | undefined; arch?: string | undefined } | undefined;
+  /** What a peel says of itself, if it has sent that. */
+  facts?(peelId: string): Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Questions that get one answer. */

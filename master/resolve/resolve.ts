@@ -1,7 +1,7 @@
 /** Who matches a target: the one answer that dispatch, the resolve service and everything else on a master share. */
 import { type ErrorCode, isZesterError } from "../../core/errors.ts";
 import { explainTarget } from "../../core/target/explain.ts";
-import type { TargetExpr } from "../../core/target/expr.ts";
+import { type TargetExpr, usesFacts } from "../../core/target/expr.ts";
 import { matchTarget } from "../../core/target/match.ts";
 import { parseTarget, type TargetGroups } from "../../core/target/parse.ts";
 import { type PeelIndex, peelIndexOf } from "../../core/target/peel_index.ts";
@@ -10,8 +10,8 @@ import type { PeelDirectory } from "../peels/directory.ts";
 
 export interface ResolvePorts {
   /** Who is enrolled: nobody else exists for a target. */
-  readonly directory: Pick<PeelDirectory, "ids" | "key">;
-  readonly facts: Pick<FactsDirectory, "index">;
+  readonly directory: Pick<PeelDirectory, "ready" | "ids" | "key">;
+  readonly facts: Pick<FactsDirectory, "ready" | "index">;
   readonly groups: TargetGroups;
 }
 
@@ -21,7 +21,7 @@ export interface Refusal {
   readonly fix?: string;
 }
 
-/** Ids of those that match, sorted; or why there are none: the target is wrong, or nobody matches it. */
+/** Ids of those that match, sorted; or why there are none: the target is wrong, nobody matches it, or it is too early to say. */
 export function resolveTarget(
   text: string,
   ports: ResolvePorts,
@@ -39,6 +39,7 @@ export function resolve(
   try {
     const index = indexOf(ports);
     const target = parseTarget(text, { groups });
+    if (!isKnown(target, ports)) return { refusal: TOO_EARLY };
     const targets = matchTarget(target, index);
     if (targets.length > 0) return { targets, target, index };
     const { message, fix } = explainTarget(target, index, { groups });
@@ -47,6 +48,17 @@ export function resolve(
     if (!isZesterError(thrown, "bad_target")) throw thrown;
     return { refusal: refusalOf(thrown.code, thrown.message, thrown.fix) };
   }
+}
+
+const TOO_EARLY: Refusal = {
+  code: "busy",
+  message: "this master has just started and has not read yet what it needs to say who matches",
+  fix: "ask again in a moment",
+};
+
+/** Without facts, `not G@env:prod` would be everybody. */
+function isKnown({ root }: TargetExpr, { directory, facts }: ResolvePorts): boolean {
+  return directory.ready && (facts.ready || !usesFacts(root));
 }
 
 function indexOf({ directory, facts }: ResolvePorts): PeelIndex {

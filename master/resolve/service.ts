@@ -28,8 +28,6 @@ export interface ResolveServicePorts extends ResolvePorts {
   readonly authorizer: Authorizer;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Whether both the peels and their facts were read: before that, "nobody" would be a lie. */
-  isReady(): boolean;
 }
 
 type Asker = {
@@ -68,8 +66,6 @@ function handle(
     metrics.ingressRefused.inc({ reason: reason! });
     return log.warn("question refused", { reason, ...(door.ok ? {} : { detail: door.detail }) });
   }
-  // Silence: the asker then falls back, and another master may be ready.
-  if (!ports.isReady()) return void metrics.targetResolves.inc({ result: "not_ready" });
   const { identity: name, grantedRole: granted } = door.sender;
   const asker: Asker = granted === undefined ? { role, name } : { role, name, granted };
   const response = answered(door.payload, asker, ports);

@@ -24,7 +24,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
 
 /** The facts in the text. A system that names no family is one of its own. */
 export function readOsRelease(text: string): OsFacts {
-  const values = new Map(text.split("\n").flatMap(assignment));
+  const values = new Map(text.split(/\r?\n/).flatMap(assignment));
   const os = values.get("ID") || "linux";
   const like = (values.get("ID_LIKE") ?? "").split(/\s+/);
   const release = values.get("VERSION_ID");

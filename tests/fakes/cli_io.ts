@@ -18,11 +18,15 @@ export interface FakeIoOptions {
   clock?: Clock;
 }
 
-/** A clock that stands still but for its monotonic time, which each reading moves by 24 ms. Its timers never fire. */
+/** A clock that stands still, but that its monotonic time is 24 ms further on after the first reading. Its timers never fire. */
 function steppingClock(): Clock {
-  let monotonicMs = 0;
+  let wasRead = false;
   const timer = { cancel: () => {} };
-  const monotonic = () => (monotonicMs += 24) - 24;
+  const monotonic = () => {
+    const elapsedMs = wasRead ? 24 : 0;
+    wasRead = true;
+    return elapsedMs;
+  };
   return {
     now: () => Date.UTC(2026, 10, 18),
     monotonic,

@@ -3,7 +3,7 @@ import { type Signer } from "../../core/ports.ts";
 import { signerFromSeed } from "../../core/crypto/ed25519.ts";
 import { encodePublicNkey } from "../../core/crypto/nkey.ts";
 import { type PeelKey, peelKeyOf } from "../../core/keyring.ts";
-import { ADMIN_ROLE } from "../../core/roles.ts";
+import { ADMIN_ROLE, DIRECT_ROLE } from "../../core/roles.ts";
 import { openTrust, signTrust, type Trust } from "../../core/trust.ts";
 
 /** A signer that is the same in every run. */
@@ -16,8 +16,12 @@ export function testSigner(name: string): Signer {
 export const ROOT_SIGNER: Signer = testSigner("root");
 export const COMMAND_SIGNER: Signer = testSigner("command");
 
-/** A trust document with one command key and the operators named. */
-export function testTrust(operators: readonly string[] = ["alice"], untilMs = 1e15): Trust {
+/** A trust document with one command key and the operators named; those in `direct` may command peels themselves. */
+export function testTrust(
+  operators: readonly string[] = ["alice"],
+  untilMs = 1e15,
+  direct: readonly string[] = [],
+): Trust {
   const validity = { notBeforeMs: 0, notAfterMs: untilMs };
   const text = signTrust(ROOT_SIGNER, {
     fleet: "test",
@@ -30,6 +34,13 @@ export function testTrust(operators: readonly string[] = ["alice"], untilMs = 1e
         publicKey: testSigner(name).publicKey,
         name,
         role: ADMIN_ROLE,
+        ...validity,
+      })),
+      ...direct.map((name) => ({
+        purpose: "direct" as const,
+        publicKey: testSigner(name).publicKey,
+        name,
+        role: DIRECT_ROLE,
         ...validity,
       })),
     ],

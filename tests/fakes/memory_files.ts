@@ -25,7 +25,10 @@ export function memoryFiles(): MemoryFiles {
     replace: write,
     appendDurably(path, bytes) {
       const before = content.get(path) ?? new Uint8Array();
-      return write(path, new Uint8Array([...before, ...bytes]));
+      const after = new Uint8Array(before.length + bytes.length);
+      after.set(before);
+      after.set(bytes, before.length);
+      return write(path, after);
     },
     makeFolder: () => Promise.resolve(),
     remove(path) {

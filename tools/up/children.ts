@@ -1,6 +1,6 @@
 /** The processes of a local fleet: started with their output in a file, stopped all together, none left behind. */
 import { join } from "node:path";
-import { ZesterError } from "../../core/errors.ts";
+import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { DRAIN_MS } from "../../core/limits.ts";
 
 export interface ChildSpec {
@@ -41,8 +41,9 @@ export function startChild(spec: ChildSpec, logFolder: string): Child {
   const { promise: address, resolve, reject } = Promise.withResolvers<string>();
   address.catch(() => {}); // whoever cares awaits it; nobody may be there yet
   const tail: string[] = [];
+  let isLogged = true;
   function take(line: string): void {
-    file.writeSync(new TextEncoder().encode(`${line}\n`));
+    if (isLogged) isLogged = isWritten(file, line, log);
     tail.push(line);
     if (tail.length > 5) tail.shift();
     const found = spec.listening(line);
@@ -82,6 +83,17 @@ export function startChild(spec: ChildSpec, logFolder: string): Child {
       if (running) child.kill(signal);
     },
   };
+}
+
+/** A full disk costs us the log of a child, not the fleet. Said once, since every further line would fail too. */
+function isWritten(file: Deno.FsFile, line: string, path: string): boolean {
+  try {
+    file.writeSync(new TextEncoder().encode(`${line}\n`));
+    return true;
+  } catch (error) {
+    console.error(`up: ${path} is not written any more: ${toZesterError(error, "log").message}`);
+    return false;
+  }
 }
 
 /** Nothing of the caller's own Zester settings may leak into the fleet's programs. */

@@ -18,10 +18,8 @@ export async function register(contextFile: string): Promise<Registration | null
   if (home === undefined) return null;
   const folder = contextsFolder(env, home);
   await systemFiles.makeFolder(folder, 0o700);
-  const name = await freeName(folder);
-  const file = join(folder, `${name}.yaml`);
   const text = `${OWNER}${Deno.pid}\n${await Deno.readTextFile(contextFile)}`;
-  await write(file, text);
+  const { name, file } = await takeName(folder, text);
   const current = join(configFolder(env, home), CURRENT_FILE);
   // Somebody's own choice is left alone; one that an earlier fleet left behind is not somebody's.
   const chosen = (await read(current))?.trim() ?? "";
@@ -40,22 +38,33 @@ export async function register(contextFile: string): Promise<Registration | null
 
 const OWNER = "# of the fleet that process ";
 
-/** `up`, or `up-2`, … while others are up too. */
-async function freeName(folder: string): Promise<string> {
+/** Takes `up`, or `up-2`, … while others are up too. The file is created, never replaced: of two that start at once one wins. */
+async function takeName(folder: string, text: string): Promise<{ name: string; file: string }> {
   for (let number = 1;; number++) {
     const name = number === 1 ? "up" : `up-${number}`;
-    const text = await read(join(folder, `${name}.yaml`));
-    const pid = Number(text?.startsWith(OWNER) ? text.slice(OWNER.length).split("\n")[0] : NaN);
-    if (text === null || (Number.isInteger(pid) && !isAlive(pid))) return name;
+    const file = join(folder, `${name}.yaml`);
+    if (isLeftBehind(await read(file))) await systemFiles.remove(file);
+    try {
+      await Deno.writeTextFile(file, text, { createNew: true, mode: 0o600 });
+      return { name, file };
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    }
   }
+}
+
+/** Whether it is the context of a fleet whose process is gone. */
+function isLeftBehind(text: string | null): boolean {
+  const pid = Number(text?.startsWith(OWNER) ? text.slice(OWNER.length).split("\n")[0] : NaN);
+  return Number.isInteger(pid) && !isAlive(pid);
 }
 
 function isAlive(pid: number): boolean {
   try {
     Deno.kill(pid, "SIGCONT"); // does nothing to a process that runs
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied; // somebody else's, but there
   }
 }
 
