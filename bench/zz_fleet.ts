@@ -4,11 +4,12 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { connect } from "@nats-io/transport-node";
+import { connect, type NatsConnection as BareConnection } from "@nats-io/transport-node";
 import { readTrust } from "../core/adapters/connect.ts";
 import { PARENT_FLAG } from "../core/adapters/stop_signal.ts";
 import { systemClock } from "../core/adapters/system_clock.ts";
 import { systemRandom } from "../core/adapters/system_random.ts";
+import { buckets } from "../core/buckets.ts";
 import { type ClientPorts, dispatchAndFollow, type FollowEvent } from "../core/client.ts";
 import { signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
@@ -16,6 +17,8 @@ import { newKsuid } from "../core/ids.ts";
 import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
 import { connectNats, type NatsConnection } from "../core/nats/mod.ts";
 import { voiceOf } from "../core/outgoing.ts";
+import { bucketSubject } from "../core/stream_config.ts";
+import { subjects } from "../core/subjects.ts";
 import { newJob } from "../core/wire/job.ts";
 import { entrypointFlags } from "../tools/permissions.ts";
 import { ROOT } from "../tools/repository.ts";
@@ -47,6 +50,8 @@ export interface EmulatedFleet {
   start(name: string, target: string): Promise<{ jid: string; master: string }>;
   /** The same messages and stored values as `ping` needs, and nothing else. */
   pingBare(): Promise<void>;
+  /** Waits until the broker has stored all that was sent: streams store in order, so the last one tells of all before. */
+  settle(): Promise<void>;
   /** The operator's own connection and identity. */
   readonly client: ClientPorts;
   stop(): Promise<void>;
@@ -111,9 +116,20 @@ export async function startEmulatedFleet(options: EmulatedFleetOptions): Promise
       ping: () => ping(operator.client, ids.length),
       start: (name, target) => begin(operator.client, name, target),
       pingBare: () => askBare(near, newKsuid(systemClock.now(), systemRandom)),
+      settle: () => settle(near),
       stop,
     };
   }
+}
+
+async function settle(near: BareConnection): Promise<void> {
+  const jid = newKsuid(systemClock.now(), systemRandom);
+  const last = [
+    subjects.jobDispatched.of({ jid }),
+    bucketSubject(buckets.jobs.name, "settled"),
+    bucketSubject(buckets.jobReturns.name, "settled"),
+  ];
+  await Promise.all(last.map((subject) => near.request(subject, "", { timeout: 20_000 })));
 }
 
 /** Keys and logins of a fleet without real peels, and the logins and records of the emulated ones. */

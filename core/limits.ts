@@ -101,9 +101,13 @@ export const LOOK_UPS_TOGETHER_MAX = 16;
 export const FACTS_MESSAGE_BYTES_MAX = FACTS_BYTES_MAX - 2 * KIB;
 /** A peel looks at itself this often, and sends what has changed. */
 export const FACTS_INTERVAL_MS = 5 * MINUTE_MS;
-/** Waits between attempts to have facts stored; the first is spread at random, so that a fleet does not come at once. */
-export const FACTS_RETRY_MS = 2 * SECOND_MS;
+/** An answer to facts takes one write to the store. */
+export const FACTS_ANSWER_MS = 3 * SECOND_MS;
+/** Waits between attempts to have facts stored, doubling; half of each is chance, so that a fleet does not come at once. */
+export const FACTS_RETRY_MS = 500;
 export const FACTS_RETRY_MS_MAX = 60 * SECOND_MS;
+/** A master that has just started looks this often whether it knows the peels, and takes facts from then on. */
+export const FACTS_READY_POLL_MS = 50;
 /** Writes of facts under way at one master, and those that wait for it. Beyond, they are dropped: peels send again. */
 export const FACTS_WRITES_MAX = 32;
 export const FACTS_WAITING_MAX = 1_024;
@@ -138,7 +142,7 @@ export const ACK_WINDOW_MS = 5 * SECOND_MS;
 /** Those still silent this long after that are called unreachable. */
 export const UNREACHABLE_GRACE_MS = 5 * SECOND_MS;
 /** Returns of one job that are written at the same time. */
-export const RETURN_WRITES_MAX = 64;
+export const RETURN_WRITES_MAX = 1024;
 /** A master whose heartbeat could not be written for this long takes no work: others may soon take it for dead. */
 export const MASTER_UNFIT_MS = 10 * SECOND_MS;
 /** Operators are told at least this often that somebody still watches their job. */

@@ -18,6 +18,8 @@ export const MASTER_OPTIONS = {
   target_groups: {
     type: "list",
     default: [],
+    flag: "--target-groups",
+    env: "ZESTER_TARGET_GROUPS",
     help: "Named targets for `N@name`, each as `name=expression`.",
   },
   health_addr: healthOption("127.0.0.1:9091"),

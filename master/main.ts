@@ -1,7 +1,7 @@
 /** Wires a master and stops it. All that happens is in the folders beside this file. */
 import { type DaemonContext, runDaemon } from "../core/adapters/daemon.ts";
-import { join, readTrust } from "../core/adapters/connect.ts";
-import { readTextFile } from "../core/adapters/secret_file.ts";
+import { join, natsCheck, readTrust } from "../core/adapters/connect.ts";
+import { readParsed } from "../core/adapters/secret_file.ts";
 import { systemClock } from "../core/adapters/system_clock.ts";
 import { systemRandom } from "../core/adapters/system_random.ts";
 import { fleetKeysFrom } from "../core/crypto/fleet_keys.ts";
@@ -19,7 +19,7 @@ export async function startMaster(
 ): Promise<() => Promise<void>> {
   const clock = systemClock;
   const auth = values.auth_dir;
-  const keys = fleetKeysFrom(await readTextFile(`${auth}/account.seed`));
+  const keys = await readParsed(`${auth}/account.seed`, "account seed", fleetKeysFrom);
   const trust = await readTrust(auth);
   const masterId = newMasterId(clock.now(), systemRandom);
   let services: MasterServices | undefined;
@@ -44,7 +44,7 @@ export async function startMaster(
     failPoints,
     groups: readGroups(values.target_groups),
   });
-  check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
+  check("nats", natsCheck(bus));
   check("peels", () => ({ status: running.peels.ready ? "ok" : "down" }));
   check("facts", () => ({ status: running.facts.ready ? "ok" : "down" }));
   check("heartbeat", () => {

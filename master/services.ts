@@ -75,7 +75,7 @@ export function startServices(ports: MasterPorts): MasterServices {
     followElsewhere: queries.follow,
   });
   const signed = { ...ports, voice, keyring };
-  const factsTaker = takeFacts({ ...signed, facts });
+  const factsTaker = takeFacts({ ...signed, facts, knowsPeels: () => peels.ready });
   const resolver = takeResolves({ ...signed, ...known, authorizer: builtInRoles });
   return {
     peels,

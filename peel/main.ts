@@ -1,13 +1,14 @@
 /** Wires a peel and stops it. All that happens is in the folders beside this file. */
-import { join, readTrust } from "../core/adapters/connect.ts";
+import { join, natsCheck, readTrust } from "../core/adapters/connect.ts";
 import { type DaemonContext, runDaemon } from "../core/adapters/daemon.ts";
-import { readTextFile } from "../core/adapters/secret_file.ts";
+import { readParsed } from "../core/adapters/secret_file.ts";
 import { systemClock } from "../core/adapters/system_clock.ts";
 import { systemFiles } from "../core/adapters/system_files.ts";
 import { systemView } from "../core/adapters/system_facts.ts";
 import { systemRandom } from "../core/adapters/system_random.ts";
 import { nodeHash, signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
+import { ZesterError } from "../core/errors.ts";
 import { configuredPeelId, sanitizePeelId } from "../core/ids.ts";
 import { keyringOf } from "../core/keyring.ts";
 import { GAUGE_POLL_MS, JOB_TIMEOUT_MS } from "../core/limits.ts";
@@ -30,10 +31,12 @@ export async function startPeel(
   const clock = systemClock;
   const peelId = peelIdOf(values);
   const auth = values.auth_dir;
-  const signer = signerFromSeed(
-    decodeSeedNkey("user", await readTextFile(`${auth}/${peelId}.seed`)),
+  const signer = await readParsed(
+    `${auth}/${peelId}.seed`,
+    "peel seed",
+    (text) => signerFromSeed(decodeSeedNkey("user", text)),
   );
-  const generation = Number(await readTextFile(`${auth}/generation`));
+  const generation = await readParsed(`${auth}/generation`, "generation", parseGeneration);
   const trust = await readTrust(auth);
   const journal = await openJournal(`${values.data_dir}/journal`, systemFiles, clock);
   if (journal.completeSinceMs > 0) {
@@ -84,7 +87,7 @@ export async function startPeel(
   });
   whenConnected.push(() => heartbeat.beat(), () => acceptor.wake(), () => facts.reconnected());
   check("journal", () => journal.health());
-  check("nats", () => ({ status: bus.connected ? "ok" : "down" }));
+  check("nats", natsCheck(bus));
   const startedMs = clock.monotonic();
   const gauges = clock.every(GAUGE_POLL_MS, () => {
     metrics.peelUptimeSeconds.set((clock.monotonic() - startedMs) / 1_000);
@@ -97,6 +100,12 @@ export async function startPeel(
     await acceptor.stop();
     await nats.close();
   };
+}
+
+/** A peel that took garbage for its generation would start, and refuse everything. */
+function parseGeneration(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new ZesterError("config_invalid", "not a whole number from 1 on");
 }
 
 function peelIdOf({ id }: { id: string | null }): string {

@@ -1,9 +1,12 @@
 /** How a daemon joins its fleet: its login, what it trusts, and its connection with the counts that go with it. */
 import { fromBase64Url } from "../crypto/ed25519.ts";
 import { ZesterError } from "../errors.ts";
+import type { Check } from "../health.ts";
+import { READY_CHECK_MS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { connectNats, type NatsConnection } from "../nats/mod.ts";
+import type { Bus } from "../ports.ts";
 import type { Role } from "../subjects.ts";
 import { openTrust, type Trust } from "../trust.ts";
 import { readParsed, readTextFile } from "./secret_file.ts";
@@ -62,4 +65,13 @@ export async function readTrust(authDir: string): Promise<Trust> {
     "trust document",
     (text) => openTrust(text, root),
   );
+}
+
+/** A readiness check by a round trip: a server that hangs still looks connected for a while. */
+export function natsCheck(bus: Bus): Check {
+  return async () => {
+    if (!bus.connected) return { status: "down", message: "not connected" };
+    await bus.flush(READY_CHECK_MS / 2);
+    return { status: "ok" };
+  };
 }

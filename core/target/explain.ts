@@ -4,9 +4,9 @@ import { displayPeelId } from "../ids.ts";
 import { EXPLAIN_CANDIDATES_MAX, EXPLAIN_NAMES_MAX } from "../limits.ts";
 import { nearest } from "../nearest.ts";
 import { printable } from "../printable.ts";
-import { addressValues, factValues } from "./fact_value.ts";
+import { factValues } from "./fact_value.ts";
 import { type Span, type TargetExpr, type TargetNode, type Term, termsOf } from "./expr.ts";
-import { countMatches, matchesPeel, matchTarget } from "./match.ts";
+import { addressesIn, countMatches, matchesPeel, matchTarget } from "./match.ts";
 import { parseTarget, type TargetGroups } from "./parse.ts";
 import type { FactColumn, PeelIndex } from "./peel_index.ts";
 
@@ -58,7 +58,7 @@ function reasonOf({ text, matcher }: Term, { id, index }: Looked): Reason {
       return { term: text, found: `${matcher.key} is ${listed(values)}` };
     }
     case "subnet":
-      return { term: text, found: `addresses ${listed(addressValues(facts) ?? [])}` };
+      return { term: text, found: listed(addressesIn(matcher.subnet, facts)) };
     case "group":
       return { term: text, found: matcher.target.text };
     default:
@@ -125,8 +125,8 @@ function termLines(terms: readonly TermCount[]): string[] {
   const width = Math.max(...shown.map(({ term }) => term.length));
   const digits = Math.max(...shown.map(({ peels }) => String(peels).length));
   return shown.map(({ term, peels, known }) => {
-    const count = `${term.padEnd(width)}  ${String(peels).padStart(digits)} peels`;
-    return known === undefined ? count : `${count}   ${known}`;
+    const count = `${term.padEnd(width)}  ${String(peels).padStart(digits)} `;
+    return `${count}${(peels === 1 ? "peel" : "peels").padEnd(5)}   ${known ?? ""}`.trimEnd();
   });
 }
 

@@ -49,13 +49,15 @@ export async function lookUpTarget(
 }
 
 function onlyNamed(unanswered: ZesterError): ZesterError {
-  const { code, message, fix } = unanswered;
-  const named =
-    `without a master only up to ${LOOK_UPS_MAX} peels that are named can be looked up: L@a,b`;
-  return new ZesterError(code, message, {
-    cause: unanswered,
-    fix: fix === undefined ? named : `${fix}\n${named}`,
-  });
+  return new ZesterError(
+    unanswered.code,
+    "no master answers, and the target does not name its peels",
+    {
+      cause: unanswered,
+      fix: "start a master, or check that this context names the right fleet\n" +
+        `or name the peels, at most ${LOOK_UPS_MAX}: L@a,b`,
+    },
+  );
 }
 
 /** The index names the record in force; the record says whether the peel is part of the fleet. */

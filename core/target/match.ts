@@ -5,7 +5,7 @@
 import { assertNever } from "../errors.ts";
 import { holds, parseAddress, type Subnet } from "./address.ts";
 import type { Matcher, TargetExpr, TargetNode } from "./expr.ts";
-import { addressValues, compareFact, factValues, isInOrder } from "./fact_value.ts";
+import { addressValues, compareFact, type FactMap, factValues, isInOrder } from "./fact_value.ts";
 import type { FactColumn, PeelIndex } from "./peel_index.ts";
 
 /** Ids of the peels that match, sorted. */
@@ -48,10 +48,8 @@ function fits(matcher: Matcher, id: string, index: PeelIndex): boolean {
       return compareFact(valuesOf(id, matcher.key, index), matcher.operator, matcher.value);
     case "factRegex":
       return valuesOf(id, matcher.key, index)?.some((value) => matcher.regex.test(value)) ?? false;
-    case "subnet": {
-      const addresses = addressValues(index.facts(id) ?? {}) ?? [];
-      return addresses.some((address) => isIn(matcher.subnet, address));
-    }
+    case "subnet":
+      return addressesIn(matcher.subnet, index.facts(id) ?? {}).length > 0;
     case "group":
       return matchesPeel(matcher.target.root, id, index);
     default:
@@ -62,6 +60,11 @@ function fits(matcher: Matcher, id: string, index: PeelIndex): boolean {
 function valuesOf(id: string, key: string, index: PeelIndex): readonly string[] | null {
   const facts = index.facts(id);
   return facts === undefined ? null : factValues(facts, key);
+}
+
+/** Addresses of a peel that the subnet holds. */
+export function addressesIn(subnet: Subnet, facts: FactMap): string[] {
+  return (addressValues(facts) ?? []).filter((address) => isIn(subnet, address));
 }
 
 function isIn(subnet: Subnet, text: string): boolean {

@@ -297,5 +297,5 @@ Deno.test("isTerminal() follows the table of states", () => {
   const ended = Object.keys(JOB_STATUS).filter((status) =>
     isTerminal(status as keyof typeof JOB_STATUS)
   );
-  assert.deepEqual(ended, ["complete", "partial", "timeout", "failed", "canceled"]);
+  assert.deepEqual(ended, ["complete", "partial", "timeout", "failed", "canceled", "not_sent"]);
 });

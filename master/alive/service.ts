@@ -48,7 +48,8 @@ export function startBeating(ports: AlivePorts): Alive {
       if (written.outcome === "ok") writtenMs = sentMs;
       else log.warn("heartbeat not written", { outcome: written.outcome });
     } catch (thrown) {
-      log.warn("heartbeat not written", { error: toZesterError(thrown, "heartbeat") });
+      const error = toZesterError(thrown, "heartbeat");
+      log[error.code === "disconnected" ? "debug" : "warn"]("heartbeat not written", { error });
     } finally {
       beating = false;
     }

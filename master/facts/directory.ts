@@ -5,7 +5,7 @@ import type { Log } from "../../core/log.ts";
 import type { WatchEvent } from "../../core/ports.ts";
 import { FactIndex } from "../../core/target/peel_index.ts";
 import { decodeFactsRecord } from "../../core/wire/facts.ts";
-import { type Copy, followBucket, type FollowPorts } from "./follow_bucket.ts";
+import { type Copy, followBucket, type FollowPorts } from "../follow_bucket.ts";
 
 /** Which facts of a peel are stored, and where. */
 export interface StoredFacts {

@@ -1,11 +1,16 @@
 /** Takes the facts that peels publish: verify, decode, store if newer, answer. Together with all other masters. */
 import { isZesterError, toZesterError, ZesterError } from "../../core/errors.ts";
 import { type Accepted, ingest, type Keyring } from "../../core/ingress.ts";
-import { FACTS_MESSAGE_BYTES_MAX, FACTS_WAITING_MAX, FACTS_WRITES_MAX } from "../../core/limits.ts";
+import {
+  FACTS_MESSAGE_BYTES_MAX,
+  FACTS_READY_POLL_MS,
+  FACTS_WAITING_MAX,
+  FACTS_WRITES_MAX,
+} from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../core/metrics.ts";
 import type { Voice } from "../../core/outgoing.ts";
-import type { Bus, Clock, Message, Store } from "../../core/ports.ts";
+import type { Bus, Clock, Message, Store, Subscription, Timer } from "../../core/ports.ts";
 import { isInboxOf, subjects } from "../../core/subjects.ts";
 import {
   decodeFacts,
@@ -25,7 +30,9 @@ export interface FactsPorts {
   readonly keyring: Keyring;
   readonly metrics: Metrics;
   readonly log: Log;
-  readonly facts: Pick<FactsDirectory, "stored">;
+  readonly facts: Pick<FactsDirectory, "ready" | "stored">;
+  /** Whether this master knows who is enrolled. */
+  knowsPeels(): boolean;
 }
 
 export interface FactsTaker {
@@ -35,7 +42,10 @@ export interface FactsTaker {
 
 type Verified = Accepted<typeof subjects.fact.pattern>;
 
-/** Starts to take facts. A flood (a fleet that comes back at once) waits in a line of bounded length. */
+/**
+ * Starts to take facts, as soon as this master knows the peels: before that it would only keep them from a master that does. A flood
+ * (a fleet that comes back at once) waits in a line of bounded length.
+ */
 export function takeFacts(ports: FactsPorts): FactsTaker {
   const waiting: (() => Promise<void>)[] = [];
   const writing = new Set<Promise<void>>();
@@ -53,8 +63,7 @@ export function takeFacts(ports: FactsPorts): FactsTaker {
     }
   }
 
-  const { queue = "" } = subjects.fact;
-  const subscription = ports.bus.subscribe(subjects.fact.filter(), (message) => {
+  function take(message: Message): void {
     const taken = opened(message, ports);
     if (taken === null) return;
     if (waiting.length >= FACTS_WAITING_MAX) {
@@ -62,10 +71,24 @@ export function takeFacts(ports: FactsPorts): FactsTaker {
     }
     waiting.push(() => handle(taken.door, taken.inbox, ports));
     startNext();
-  }, { queue });
+  }
+
+  const { queue = "" } = subjects.fact;
+  let subscription: Subscription | undefined;
+  let poll: Timer | undefined;
+  function listenOnceReady(): void {
+    if (ports.facts.ready && ports.knowsPeels()) {
+      subscription = ports.bus.subscribe(subjects.fact.filter(), take, { queue });
+    } else {
+      poll = ports.clock.after(FACTS_READY_POLL_MS, listenOnceReady);
+    }
+  }
+
+  listenOnceReady();
   return {
     async stop() {
-      subscription.unsubscribe();
+      poll?.cancel();
+      subscription?.unsubscribe();
       waiting.length = 0; // peels send again, to somebody else
       await Promise.allSettled(writing);
     },

@@ -5,7 +5,12 @@ import { buckets } from "../../core/buckets.ts";
 import { newMasterId } from "../../core/ids.ts";
 import { ingest, replyRule } from "../../core/ingress.ts";
 import { keyringOf } from "../../core/keyring.ts";
-import { FACTS_MESSAGE_BYTES_MAX, FACTS_WAITING_MAX, WATCH_RETRY_MS } from "../../core/limits.ts";
+import {
+  FACTS_MESSAGE_BYTES_MAX,
+  FACTS_READY_POLL_MS,
+  FACTS_WAITING_MAX,
+  WATCH_RETRY_MS,
+} from "../../core/limits.ts";
 import { memoryLog, SILENT_LOG } from "../../core/log.ts";
 import { fakeMetrics } from "../../core/metrics.ts";
 import { sealed, voiceOf } from "../../core/outgoing.ts";
@@ -32,7 +37,7 @@ import { storeFacts } from "./store.ts";
 
 const FACTS = buckets.facts.name;
 
-async function setUp(change: (store: Store) => Store = (store) => store) {
+async function setUp(change: (store: Store) => Store = (store) => store, known = { peels: true }) {
   const clock = new ManualClock();
   const random = seededRandom(1);
   const engine = createEngine({ clock, random });
@@ -55,6 +60,7 @@ async function setUp(change: (store: Store) => Store = (store) => store) {
     metrics,
     log,
     facts: directory,
+    knowsPeels: () => known.peels,
   });
   const bucket = master.store.bucket(FACTS);
   const stop = async () => {
@@ -171,6 +177,16 @@ for (const [name, sent, reason] of spoofs) {
     await rig.stop();
   });
 }
+
+Deno.test("takeFacts() leaves facts to other masters until it knows the peels", async () => {
+  const known = { peels: false };
+  const rig = await setUp(undefined, known);
+  assert.deepEqual((await send(rig, 5, 1)).map(({ status }) => status), [503]);
+  known.peels = true;
+  await rig.clock.advanceSettling(FACTS_READY_POLL_MS);
+  assert.equal(opened((await send(rig, 5, 1))[0], rig).boot, 5n);
+  await rig.stop();
+});
 
 Deno.test("takeFacts() drops what a peel says that is not enrolled", async () => {
   const rig = await setUp();

@@ -65,9 +65,7 @@ export function jobWatchers(ports: JobPorts): Watchers {
       void cancelIfAsked(start.job.jid, watcher);
     },
     follow(jid, tell) {
-      const watcher = watching.get(jid);
-      watcher?.follow(tell);
-      return watcher !== undefined;
+      return watching.get(jid)?.follow(tell) ?? false;
     },
     async verifyAll() {
       await Promise.allSettled([...watching.values()].map((watcher) => watcher.verify()));

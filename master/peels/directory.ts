@@ -2,10 +2,10 @@
 import { buckets } from "../../core/buckets.ts";
 import { toZesterError } from "../../core/errors.ts";
 import { type PeelKey, peelKeyOf } from "../../core/keyring.ts";
-import { WATCH_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
-import type { Clock, Store, WatchEvent } from "../../core/ports.ts";
+import type { Clock, Store } from "../../core/ports.ts";
 import { decodeEnrollment } from "../../core/wire/enrollment.ts";
+import { type BucketChange, followBucket } from "../follow_bucket.ts";
 
 export interface PeelDirectory {
   /** False until the bucket was read once: before that "unknown peel" means nothing. */
@@ -62,56 +62,26 @@ class Members {
   }
 }
 
-/** Starts to follow the enrollments. A watch that ends is begun again; what is known stays known meanwhile. */
+/** Starts to follow the enrollments. What is known stays known while a watch is begun again. */
 export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDirectory {
-  const stopping = new AbortController();
-  let wake = new AbortController();
-  let ready = false;
-  let members = new Members();
-
-  async function follow(): Promise<void> {
-    let waitMs = WATCH_RETRY_MS;
-    while (!stopping.signal.aborted) {
-      try {
-        const reason = await watchOnce();
-        waitMs = WATCH_RETRY_MS;
-        if (reason !== undefined) log.warn("enrollment watch ended", { error: reason });
-      } catch (thrown) {
-        log.warn("enrollment watch failed", { error: toZesterError(thrown, "enrollments") });
-      }
-      wake = new AbortController();
-      await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wake.signal])).catch(() => {});
-      waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX);
-    }
-  }
-
-  /** What a new watch shows replaces what is known, once it has shown all: who is not in it has gone meanwhile. */
-  async function watchOnce(): Promise<Error | undefined> {
-    const shown = new Members();
-    const watch = await store.bucket(buckets.enrollments.name).watch(">", (event) => {
-      if (event.kind !== "replayed") return take(event, shown, log);
-      members = shown;
-      ready = true;
-    });
-    const stop = (): void => watch.stop();
-    stopping.signal.addEventListener("abort", stop, { once: true });
-    if (stopping.signal.aborted) stop();
-    return await watch.ended.finally(() => stopping.signal.removeEventListener("abort", stop));
-  }
-
-  follow();
+  const nobody = new Members();
+  const followed = followBucket(buckets.enrollments.name, () => {
+    const members = new Members();
+    return { members, take: (event: BucketChange) => take(event, members, log) };
+  }, { store, clock, log });
+  const members = (): Members => followed.copy?.members ?? nobody;
   return {
     get ready() {
-      return ready;
+      return followed.copy !== undefined;
     },
-    key: (peelId) => members.key(peelId),
-    ids: () => members.ids(),
-    connected: () => wake.abort(),
-    stop: () => stopping.abort(),
+    key: (peelId) => members().key(peelId),
+    ids: () => members().ids(),
+    connected: followed.connected,
+    stop: followed.stop,
   };
 }
 
-function take(event: Exclude<WatchEvent, { kind: "replayed" }>, members: Members, log: Log): void {
+function take(event: BucketChange, members: Members, log: Log): void {
   const key = event.kind === "put" ? event.entry.key : event.key;
   if (!key.startsWith(RECORD_PREFIX)) return;
   members.remove(key);

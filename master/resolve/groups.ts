@@ -3,9 +3,9 @@ import { ZesterError } from "../../core/errors.ts";
 import { parseTarget, type TargetGroups } from "../../core/target/parse.ts";
 
 /** Reads `target_groups`. Throws `config_invalid` or `bad_target`. */
-export function readGroups(lines: readonly string[]): TargetGroups {
+export function readGroups(items: readonly string[]): TargetGroups {
   const groups = new Map<string, string>();
-  for (const line of lines) {
+  for (const line of rejoined(items)) {
     const [, name, expression] = /^\s*([A-Za-z0-9_.-]+)\s*=\s*(.+)$/s.exec(line) ?? [];
     if (name === undefined || expression === undefined) {
       throw new ZesterError(
@@ -21,4 +21,14 @@ export function readGroups(lines: readonly string[]): TargetGroups {
   }
   for (const name of groups.keys()) parseTarget(`N@${name}`, { groups });
   return groups;
+}
+
+/** Flags and variables are split at commas, those of `L@a,b` too: what does not begin with a name goes on before it. */
+function rejoined(items: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const item of items) {
+    if (lines.length === 0 || /^\s*[A-Za-z0-9_.-]+\s*=/.test(item)) lines.push(item);
+    else lines.push(`${lines.pop()},${item}`);
+  }
+  return lines;
 }

@@ -150,6 +150,11 @@ Deno.test("answerResolve() goes on after a peel that has gone meanwhile", () => 
   assert.deepEqual(answerResolve({ expr: "*", after: "zz" }, ALICE, known(FLEET)).peels, []);
 });
 
+Deno.test("readGroups() puts together what a flag was split into", () => {
+  const groups = readGroups(["a=L@x", "y", "b=N@a and G@m:>=4"]);
+  assert.deepEqual([...groups], [["a", "L@x,y"], ["b", "N@a and G@m:>=4"]]);
+});
+
 const badGroups: [lines: string[], problem: RegExp][] = [
   [["web"], /is not name=expression/],
   [["a=x", "a=y"], /a is there twice/],

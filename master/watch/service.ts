@@ -34,8 +34,8 @@ export interface Watcher {
   readonly done: Promise<void>;
   /** The operator wants it to end. */
   cancel(by: string): void;
-  /** Adds somebody who is told what happens from now on; gives the way to stop it. */
-  follow(tell: (event: FollowEvent) => void): () => void;
+  /** Adds somebody who is told what was heard and what happens from now on; false when the end was told already. */
+  follow(tell: (event: FollowEvent) => void): boolean;
   /** After a loss of connection: whether the job is still ours. If not, the watch ends. */
   verify(): Promise<void>;
   /** Graceful stop: stores what came in and lets go, so that another master can go on. */
@@ -121,6 +121,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
   }
 
   let sentOnce = false;
+  let endTold = false;
 
   /** The first time right after the record was written, the job is surely ours; later it is looked up first. */
   async function send(peels: readonly string[]): Promise<void> {
@@ -169,6 +170,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     if (!written) return close();
     const { status, returnCount, successCount, missing } = verdict;
     tell({ kind: "done", jid, status, returnCount, successCount, missing });
+    endTold = true;
     await ports.failPoints.hit("watch.finished");
     await jobs.unindex(jid).catch((thrown) => { // the scan removes it
       log.debug("index not cleared", { jid, error: toZesterError(thrown, "unindex") });
@@ -248,6 +250,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
       advance();
     },
     follow(listener) {
+      if (endTold || phase === "over") return false;
       const missed = batcher<Return>(
         clock,
         (some) => listener({ kind: "returns", jid, returns: some }),
@@ -256,7 +259,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
       for (const given of state.returns.values()) missed.add(given, encodeReturn(given).length);
       missed.flush();
       followers.add(listener);
-      return () => followers.delete(listener);
+      return true;
     },
     async verify() {
       if (phase === "watching" || phase === "recalling") await isOurs();

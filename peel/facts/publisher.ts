@@ -5,10 +5,10 @@
 import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { ingest, type Keyring, replyRule } from "../../core/ingress.ts";
 import {
+  FACTS_ANSWER_MS,
   FACTS_INTERVAL_MS,
   FACTS_RETRY_MS,
   FACTS_RETRY_MS_MAX,
-  REQUEST_TIMEOUT_MS,
 } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import { encode } from "../../core/msgpack.ts";
@@ -162,7 +162,7 @@ class Publisher {
     const payload = encodeFacts(facts);
     const reply = await bus.request(subject, payload, {
       headers: voice.headers(subjects.fact, subject, payload),
-      timeoutMs: REQUEST_TIMEOUT_MS,
+      timeoutMs: FACTS_ANSWER_MS,
     });
     const rule = replyRule(reply.subject);
     const door = ingest(reply, { rule, keyring, nowMs: clock.now() });

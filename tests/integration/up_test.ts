@@ -94,7 +94,7 @@ Deno.test("up --data can be started again on its folder, with the same keys, and
     assert.deepEqual((await up(args)).stdout, "peel-1\n");
     assert.equal(await Deno.readTextFile(join(data, "auth/account.seed")), seed);
     const journal = await Deno.readTextFile(join(data, "peels/peel-1/data/journal"));
-    assert.equal(journal.trim().split("\n").length, 3, "both jobs are in the journal");
+    assert.equal(journal.match(/"accepted"/g)?.length, 2, "both jobs are in the journal");
     await Deno.writeTextFile(join(data, "auth/trust.json"), "{}");
     const broken = await up(args);
     assert.equal(broken.code, 2);

@@ -1,12 +1,15 @@
 /** A copy in memory of one bucket, kept up to date by a watch that is begun again whenever it ends. */
-import { toZesterError } from "../../core/errors.ts";
-import { WATCH_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
-import type { Log } from "../../core/log.ts";
-import type { Clock, Store, WatchEvent } from "../../core/ports.ts";
+import { toZesterError } from "../core/errors.ts";
+import { WATCH_RETRY_MS, WATCH_RETRY_MS_MAX } from "../core/limits.ts";
+import type { Log } from "../core/log.ts";
+import type { Clock, Store, WatchEvent } from "../core/ports.ts";
+
+/** What a watch shows of a bucket. */
+export type BucketChange = Exclude<WatchEvent, { kind: "replayed" }>;
 
 /** What a watch fills. */
 export interface Copy {
-  take(event: Exclude<WatchEvent, { kind: "replayed" }>): void;
+  take(event: BucketChange): void;
 }
 
 export interface Followed<C extends Copy> {
@@ -44,7 +47,9 @@ export function followBucket<C extends Copy>(
         waitMs = WATCH_RETRY_MS;
         if (reason !== undefined) log.warn("watch ended", { bucket, error: reason });
       } catch (thrown) {
-        log.warn("watch failed", { bucket, error: toZesterError(thrown, `watch ${bucket}`) });
+        const error = toZesterError(thrown, `watch ${bucket}`);
+        // Without a connection there is nothing to tell that was not told already.
+        log[error.code === "disconnected" ? "debug" : "warn"]("watch failed", { bucket, error });
       }
       wake = new AbortController();
       await clock.sleep(waitMs, AbortSignal.any([stopping.signal, wake.signal])).catch(() => {});
