@@ -92,7 +92,7 @@ async function run(message: Msg, ids: readonly string[], near: NatsConnection): 
 
 if (import.meta.main) {
   const [servers = "", user = "", pass = "", count = ""] = Deno.args;
-  const near = await connect({ servers, user, pass });
+  const near = await connect({ servers, user, pass, noAsyncTraces: true });
   const ids = emulatedIds(Number(count));
   near.subscribe(DISPATCH, { callback: (_error, message) => void run(message, ids, near) });
   await near.flush();

@@ -144,6 +144,7 @@ async function join(id: string, { servers, keyring, shared }: PeelOptions): Prom
     inboxPrefix: inboxPrefix("peel", id),
     timeout: 20_000,
     pingInterval: 60_000,
+    noAsyncTraces: true,
   });
   const peel = new EmulatedPeel(id, connection, keyring);
   await connection.flush();

@@ -163,7 +163,16 @@ async function masterSpec(fleet: Fleet, url: string, id: string): Promise<ChildS
     role: "master",
     id,
     program: Deno.execPath(),
-    args: ["run", "--quiet", "--inspect=127.0.0.1:9331", ...flags, join(ROOT, main), "--config", file, PARENT_FLAG],
+    args: [
+      "run",
+      "--quiet",
+      "--inspect=127.0.0.1:9331",
+      ...flags,
+      join(ROOT, main),
+      "--config",
+      file,
+      PARENT_FLAG,
+    ],
     listening: (line) =>
       line.includes("health listening") ? /"addr":"([^"]+)"/.exec(line)?.[1] ?? null : null,
   };

@@ -90,8 +90,8 @@ export function serveApi(engine: Engine): { close(): void } {
   const session = engine.connect({
     name: "jetstream-api",
     noResponders: false,
-    // A reply subject of the API's own kind would let a reader have the broker order itself with stored bytes.
-    permissions: { publish: { deny: ["$JS.>"] } },
+    // A reply subject of such a kind would let a reader have the broker order itself, or write, with stored bytes.
+    permissions: { publish: { deny: ["$JS.>", "$KV.>"] } },
     deliver,
   });
   for (const rest of Object.keys(ENDPOINTS)) session.subscribe(rest, `${PREFIX}${rest}`);

@@ -95,8 +95,12 @@ const IN_MEMORY: Persistence = {
 };
 
 const EMPTY = new Uint8Array(0);
-/** The broker's own subjects: it never sends a reply or a stored message there, so that nobody can make it order itself. */
 const OWN_PREFIX = "$JS.";
+/**
+ * The broker never sends an answer or a stored message to its own subjects or to those of buckets: whoever asks names the reply
+ * subject, and could so have the broker order itself, or write what they may not.
+ */
+const NEVER_ANSWERED = [OWN_PREFIX, "$KV."];
 
 class MemoryEngine implements Engine {
   readonly jetstream: StreamRegistry;
@@ -196,7 +200,7 @@ class MemoryEngine implements Engine {
 
   /** Sends from the broker itself. A stream may take what is sent under its own subject, as with a client's. */
   #send(to: string, message: BrokerMessage): void {
-    if (to.startsWith(OWN_PREFIX)) return;
+    if (NEVER_ANSWERED.some((prefix) => to.startsWith(prefix))) return;
     this.#router.deliver(to, message);
     // Deliveries of consumers are not stored again: two streams could feed each other without end.
     if (to !== message.subject || message.status !== undefined) return;

@@ -158,6 +158,7 @@ async function oneAttempt(
   const inbox = bus.inbox();
   const { promise, resolve, reject } = Promise.withResolvers<"over" | Interruption>();
   let patience: Timer | undefined;
+  let isAnswered = false;
   const listenMs = heard.master === null ? REQUEST_TIMEOUT_MS : FOLLOW_SILENCE_MS;
   function expect(withinMs: number): void {
     heard.silenceMs = withinMs;
@@ -165,8 +166,10 @@ async function oneAttempt(
     patience = clock.after(withinMs, () => resolve({ kind: "silent" }));
   }
   const subscription = bus.subscribe(inbox, (message) => {
+    if (isAnswered && message.status !== undefined) return; // a server's word is nothing against a master's
     try {
       const event = decodeFollow(opened(message, inbox, ports));
+      isAnswered = true;
       expect(FOLLOW_SILENCE_MS);
       const end = heard.take(event, until);
       if (end !== null) resolve(end);
@@ -245,6 +248,8 @@ class Heard {
         });
         return null;
       case "done":
+        // Without its beginning we do not know who was meant, so its end would say nothing.
+        if (this.master === null) return { kind: "retry", why: "its beginning was not heard" };
         // Messages to an inbox can be lost; then some returns are missing here that the masters have.
         if (this.#returned.size < event.returnCount && !this.#filledGap) {
           this.#filledGap = true;

@@ -7,7 +7,7 @@
  */
 import { buckets, type BucketSpec, streams, type StreamSpec } from "./buckets.ts";
 import { bucketStreamName, bucketSubject } from "./stream_config.ts";
-import { inboxPrefix, type Role, subjectsFor } from "./subjects.ts";
+import { inboxPrefix, type Role, subjects, subjectsFor } from "./subjects.ts";
 
 export interface SubjectLists {
   readonly allow: readonly string[];
@@ -137,4 +137,61 @@ function ownConsumers(stream: string): string[] {
     `$JS.ACK.${stream}.>`,
     `$JS.FC.${stream}.>`,
   ];
+}
+
+/** Whether a role's programs get the account of clients, where the server has accounts. */
+export function isClient(role: Role): boolean {
+  return role === "peel" || role === "operator";
+}
+
+/** Subjects that pass between the masters' account, which has the streams, and that of peels and operators. */
+export interface Crossings {
+  /** From clients, and answered by a stream: the answer goes back to where the question came from and nowhere else. */
+  readonly asked: readonly string[];
+  /** From clients to masters, who choose themselves where they answer. */
+  readonly said: readonly string[];
+  /** From masters to clients. */
+  readonly heard: readonly string[];
+}
+
+/**
+ * What clients may reach. Why they have an account of their own: whoever asks a stream names the reply subject, and the server
+ * sends the answer there as itself. In one account, asking for a key that does not exist with the reply subject
+ * `$JS.API.STREAM.DELETE.KV_jobs` deletes that bucket; between accounts there is no such subject to name.
+ */
+export function crossings(): Crossings {
+  const rules = Object.values(subjects);
+  const fromClients = rules.filter((rule) => rule.pub.some(isClient));
+  const readable = ALL_BUCKETS.filter((each) =>
+    each.peelReads.length + each.operatorReads.length > 0
+  );
+  return {
+    asked: widest([
+      ...fromClients.filter((rule) => rule.kind === "stream").map((rule) => rule.filter()),
+      ...readable.map(({ name }) => `$JS.API.DIRECT.GET.${bucketStreamName(name)}.>`),
+    ]),
+    said: widest(fromClients.filter((rule) => rule.kind !== "stream").map((rule) => rule.filter())),
+    heard: widest([
+      ...rules.filter((rule) => rule.sub.some(isClient)).map((rule) => rule.filter()),
+      ...(["peel", "operator"] as const).map((role) => `_INBOX.${role}.>`),
+    ]),
+  };
+}
+
+/** Without what another pattern covers: it would cross twice. */
+function widest(patterns: readonly string[]): string[] {
+  const distinct = [...new Set(patterns)];
+  return distinct.filter((each) =>
+    !distinct.some((other) => other !== each && coversPattern(other, each))
+  ).sort();
+}
+
+function coversPattern(wide: string, narrow: string): boolean {
+  const given = narrow.split(".");
+  const wanted = wide.split(".");
+  for (const [at, token] of wanted.entries()) {
+    if (token === ">") return given.length > at;
+    if (given[at] === undefined || (token !== "*" && token !== given[at])) return false;
+  }
+  return wanted.length === given.length;
 }

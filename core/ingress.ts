@@ -128,11 +128,14 @@ export function ingest<P extends string>(
   return { ok: true, fields, sender, claims, payload: message.data };
 }
 
-/** What only a server adds: a status line, or a `Nats-*` header other than the message id a publisher may set. */
+/** A publisher may set the message id; a server notes the account of origin where a message crosses into another. */
+const HARMLESS_HEADERS: ReadonlySet<string> = new Set(["nats-msg-id", "nats-request-info"]);
+
+/** What only a server adds: a status line, or another `Nats-*` header than the harmless ones. */
 function serverMade({ headers, status }: Inbound): string | null {
   if (status !== undefined && status !== 0) return `status line ${status}`;
   const header = headers.find(([name]) =>
-    /^nats-/i.test(name) && name.toLowerCase() !== "nats-msg-id"
+    /^nats-/i.test(name) && !HARMLESS_HEADERS.has(name.toLowerCase())
   );
   return header ? `header ${quoted(header[0])}` : null;
 }

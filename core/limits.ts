@@ -141,8 +141,14 @@ export const RECLAIMS_MAX = 3;
 export const ACK_WINDOW_MS = 5 * SECOND_MS;
 /** Those still silent this long after that are called unreachable. */
 export const UNREACHABLE_GRACE_MS = 5 * SECOND_MS;
-/** Returns of one job that are written at the same time. */
-export const RETURN_WRITES_MAX = 1024;
+/**
+ * Returns of one job that are written at the same time, and their bytes. A store that flushes each write to disk answers late but
+ * takes many at once: with few on their way, a job of a large fleet waits for the last of them long after the last return.
+ */
+export const RETURN_WRITES_MAX = 1_024;
+export const RETURN_WRITE_BYTES_MAX = 16 * MIB;
+/** Returns of one job that are read at the same time. */
+export const RETURN_READS_MAX = 64;
 /** A master whose heartbeat could not be written for this long takes no work: others may soon take it for dead. */
 export const MASTER_UNFIT_MS = 10 * SECOND_MS;
 /** Operators are told at least this often that somebody still watches their job. */
@@ -250,6 +256,8 @@ export const REPLICAS_MAX = 3;
 
 // ---- questions of operators ----------------------------------------------------------------------------------
 
+/** Of an error that came with a return too large to keep, this many characters. */
+export const RETURN_ERROR_LENGTH_MAX = 4 * KIB;
 /** One answer to a question: far enough below `PAYLOAD_BYTES_MAX` for what surrounds the rows. */
 export const QUERY_PAGE_BYTES_MAX = 768 * KIB;
 /** Rows in one answer. Each row of a job's targets costs up to three reads. */

@@ -15,9 +15,9 @@ export function printableBlock(text: string): string {
   return lines.map((line) => line.split("\t").map(printable).join("\t")).join("\n");
 }
 
-/** The same for text that is already JSON, where the C0 controls are escaped but the others are not. */
+/** The same for text that is already JSON: the C0 controls in its texts are escaped, so a line break can only be layout. */
 export function printableJson(json: string): string {
-  return json.replace(UNSAFE, escaped);
+  return json.replace(UNSAFE, (character) => character === "\n" ? character : escaped(character));
 }
 
 function escaped(character: string): string {

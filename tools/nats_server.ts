@@ -2,6 +2,7 @@
  * Finds a nats-server that is new enough, and writes the configuration to start it with. Looks at `NATS_SERVER_BIN`, at
  * `PATH`, at the cache, and last, on Debian, at what the machine's own mirrors offer, unpacked without installing.
  */
+import type { Crossings } from "../core/grants.ts";
 import { ZesterError } from "../core/errors.ts";
 import {
   NATS_SERVER_FETCH_MS,
@@ -338,6 +339,8 @@ export interface ServerConfig {
   /** Folder of the stored streams. */
   store: string;
   users: readonly ServerUser[];
+  /** Logins in an account of their own, from which only these subjects can be reached; `users` then have the streams. */
+  clients?: { users: readonly ServerUser[]; crossings: Crossings };
   serverName?: string;
   /** Flush every write to disk before it is acknowledged. */
   syncAlways?: boolean;
@@ -360,7 +363,7 @@ export function renderServerConfig(config: ServerConfig): string {
       max_memory_store: NATS_SERVER_MEMORY_BYTES,
       ...(config.syncAlways === true ? { sync_interval: "always" } : {}),
     },
-    authorization: { users: config.users.map(renderUser) },
+    ...renderLogins(config),
     ...(cluster === undefined ? {} : {
       cluster: {
         name: cluster.name,
@@ -380,4 +383,27 @@ export function renderServerConfig(config: ServerConfig): string {
 
 function renderUser({ user, password, permissions }: ServerUser): Record<string, unknown> {
   return { user, password, ...(permissions === undefined ? {} : { permissions }) };
+}
+
+function renderLogins({ users, clients }: ServerConfig): Record<string, unknown> {
+  if (clients === undefined) return { authorization: { users: users.map(renderUser) } };
+  const { asked, said, heard } = clients.crossings;
+  return {
+    accounts: {
+      MASTERS: {
+        jetstream: "enabled",
+        users: users.map(renderUser),
+        exports: [...asked.map((service) => ({ service })), ...heard.map((stream) => ({ stream }))],
+        imports: said.map((subject) => ({ stream: { account: "CLIENTS", subject } })),
+      },
+      CLIENTS: {
+        users: clients.users.map(renderUser),
+        exports: said.map((stream) => ({ stream })),
+        imports: [
+          ...asked.map((subject) => ({ service: { account: "MASTERS", subject } })),
+          ...heard.map((subject) => ({ stream: { account: "MASTERS", subject } })),
+        ],
+      },
+    },
+  };
 }

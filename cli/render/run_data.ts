@@ -1,4 +1,5 @@
 /** A run for programs. Field names are part of the interface: they are added, never renamed. */
+import { printableBlock, printableJson } from "../../core/printable.ts";
 import {
   type Outcome,
   type Run,
@@ -52,7 +53,7 @@ export function resultData(result: RunResult): Record<string, unknown> {
 
 /** All peels as one array, sorted by id. */
 export function runJson(run: Run): string {
-  return JSON.stringify(sortedOutcomes(run).map(outcomeData), null, 2) + "\n";
+  return printableJson(JSON.stringify(sortedOutcomes(run).map(outcomeData), null, 2)) + "\n";
 }
 
 /** First line of `-o jsonl`: who is meant. */
@@ -85,13 +86,14 @@ export function summaryJsonLine(summary: RunSummary, exit: number): string {
 
 /** One object on one line, absent members left out. */
 export function jsonLine(value: Record<string, unknown>): string {
-  return JSON.stringify(value) + "\n";
+  return printableJson(JSON.stringify(value)) + "\n";
 }
 
 /** One document per peel. */
 export async function runYaml(run: Run): Promise<string> {
   const { dump } = await import("js-yaml");
-  return sortedOutcomes(run).map((outcome) => `---\n${dump(outcomeData(outcome))}`).join("");
+  return sortedOutcomes(run).map((outcome) => `---\n${printableBlock(dump(outcomeData(outcome)))}`)
+    .join("");
 }
 
 /** Ids of the peels that did not fail, one per line. */

@@ -53,6 +53,7 @@ export const SILENCE = {
   no_ack: "no answer",
   no_return: "took the job, then no answer",
   unreachable: "could not be reached",
+  lost: "answered, but the answer did not arrive here",
 } as const;
 export type Silence = keyof typeof SILENCE;
 
@@ -132,13 +133,23 @@ export function takeEvent(run: Run, event: RunEvent, nowMs = 0): Outcome[] {
       return event.returns.flatMap((given) => settle(run, given.peelId, outcomeOf(given)));
     case "done":
       run.status = event.status;
-      return event.missing.flatMap(({ peel, reason }) =>
-        settle(run, peel, { ...silentOutcome(run, peel), error: reason })
-      );
+      return [
+        ...event.missing.flatMap(({ peel, reason }) =>
+          settle(run, peel, { ...silentOutcome(run, peel), error: reason })
+        ),
+        ...lostOutcomes(run),
+      ];
     case "refused":
       run.refusal = event;
       return [];
   }
+}
+
+/** Whoever is neither here nor called missing has answered, and the answer was lost on the way: it may say anything. */
+function lostOutcomes(run: Run): Outcome[] {
+  return run.targets.flatMap((peel) =>
+    settle(run, peel, { ...silentOutcome(run, peel), silence: "lost" })
+  );
 }
 
 /** Gives up on whoever has not answered: for a run whose end will not be heard. */

@@ -109,6 +109,8 @@ export class Link {
         reconnectTimeWait: RECONNECT_WAIT_MS,
         reconnectJitter: RECONNECT_JITTER_MS,
         reconnectJitterTLS: RECONNECT_JITTER_TLS_MS,
+        // Two errors made for each request, in case it fails: they cost more than sending it. Ours say what was asked.
+        noAsyncTraces: true,
         pingInterval: PING_INTERVAL_MS,
         maxPingOut: PING_OUTSTANDING_MAX,
         ...(user === undefined ? {} : { user }),

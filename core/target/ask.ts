@@ -44,7 +44,8 @@ export async function askTarget(
 
 async function askMasters(text: string, ports: ClientPorts): Promise<Matched[]> {
   const peels: Matched[] = [];
-  for (let after: string | undefined;;) {
+  let after: string | undefined;
+  while (true) {
     const page = await askPage({ expr: text, wantWhy: true, after }, ports);
     const why = new Map(page.why.map(({ peelId, reasons }) => [peelId, reasons]));
     peels.push(...page.peels.map((peelId) => ({ peelId, reasons: why.get(peelId) ?? [] })));

@@ -14,12 +14,13 @@ import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
 import { isTerminal, type Job } from "../../core/wire/job.ts";
-import { decodeReturn, type Return } from "../../core/wire/return.ts";
+import type { Return } from "../../core/wire/return.ts";
 import { openAnswer } from "../jobs/answers.ts";
 import { batcher } from "../jobs/batcher.ts";
 import { heardBefore } from "../jobs/heard.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import { fitting, type TargetPorts, targetStates } from "./target_state.ts";
+import { decodePeelReturn } from "../jobs/peel_return.ts";
 
 export type FollowPorts = TargetPorts & Pick<JobPorts, "masterId" | "bus">;
 
@@ -152,7 +153,7 @@ export function followJob(
       if (given !== null) whenKnown(() => hearAck(given.peel));
     }),
     bus.subscribe(subjects.return.filter({ jid }), (message) => {
-      const given = openAnswer(message, subjects.return, decodeReturn, ports);
+      const given = openAnswer(message, subjects.return, decodePeelReturn, ports);
       if (given === null || given.value.unreachable) return; // only masters make those up, and they store them
       whenKnown(() => hearReturn(given.value, message.data.length));
     }),

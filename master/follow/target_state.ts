@@ -14,6 +14,7 @@ import { decodeReturn, encodeReturn, type Return } from "../../core/wire/return.
 import { openAnswer } from "../jobs/answers.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import { type Busy, type Seen, silenceReason } from "./silence.ts";
+import { decodePeelReturn } from "../jobs/peel_return.ts";
 
 export type TargetPorts =
   & Pick<JobPorts, "store" | "jobs" | "keyring" | "clock" | "metrics" | "log">
@@ -77,7 +78,7 @@ async function lastReturn(jid: string, peel: string, ports: TargetPorts): Promis
   const message = await stream.lastOn(subjects.return.of({ jid, peel }));
   if (message === null) return null;
   const at = { ...ports, atMs: message.storedMs };
-  const given = openAnswer(message, subjects.return, decodeReturn, at)?.value;
+  const given = openAnswer(message, subjects.return, decodePeelReturn, at)?.value;
   return given === undefined || given.unreachable ? null : given;
 }
 

@@ -4,11 +4,12 @@ import { REPLAY_BATCH, REPLAY_MS_MAX, REPLAY_WAIT_MS } from "../../core/limits.t
 import type { Consumer, Delivery } from "../../core/ports.ts";
 import { everythingAboutJob, subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
-import { decodeReturn, type Return } from "../../core/wire/return.ts";
+import type { Return } from "../../core/wire/return.ts";
 import type { HeardBefore } from "../watch/plan.ts";
 import { type AnswerPorts, openAnswer } from "./answers.ts";
 import { storedReturns } from "./returns.ts";
 import type { Store } from "../../core/ports.ts";
+import { decodePeelReturn } from "./peel_return.ts";
 
 export interface HeardPorts extends AnswerPorts {
   readonly store: Store;
@@ -25,7 +26,7 @@ export async function heardBefore(jid: string, ports: HeardPorts): Promise<Heard
       const given = openAnswer(message, subjects.ack, decodeAck, at);
       if (given !== null) acked.add(given.peel);
     } else if (subjects.return.parse(message.subject) !== null) {
-      const given = openAnswer(message, subjects.return, decodeReturn, at);
+      const given = openAnswer(message, subjects.return, decodePeelReturn, at);
       if (given !== null && isNews(returns.get(given.peel))) returns.set(given.peel, given.value);
     }
   }

@@ -1,7 +1,13 @@
 /** What came back, one key per peel in `job-returns`: the source of truth for a job's results. */
 import { buckets } from "../../core/buckets.ts";
 import { toZesterError } from "../../core/errors.ts";
-import { RETURN_WRITES_MAX, STORE_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
+import {
+  RETURN_READS_MAX,
+  RETURN_WRITE_BYTES_MAX,
+  RETURN_WRITES_MAX,
+  STORE_RETRY_MS,
+  WATCH_RETRY_MS_MAX,
+} from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import type { Bucket, Clock, Store } from "../../core/ports.ts";
 import { decodeReturn, encodeReturn, type Return } from "../../core/wire/return.ts";
@@ -25,16 +31,20 @@ export function returnWriter(
   const returns = store.bucket(buckets.jobReturns.name);
   const waiting = new Map<string, Return>(); // by key: what is still to be written
   const writing = new Set<string>();
+  let writingBytes = 0;
   let idle: (() => void)[] = [];
 
   function pump(): void {
     for (const [key, given] of waiting) {
-      if (writing.size >= RETURN_WRITES_MAX) break;
+      if (writing.size >= RETURN_WRITES_MAX || writingBytes >= RETURN_WRITE_BYTES_MAX) break;
       if (writing.has(key)) continue; // the newer one goes after the older one is done
       waiting.delete(key);
       writing.add(key);
-      write(key, given).finally(() => {
+      const bytes = encodeReturn(given);
+      writingBytes += bytes.length;
+      write(key, bytes).finally(() => {
         writing.delete(key);
+        writingBytes -= bytes.length;
         pump();
       });
     }
@@ -45,8 +55,7 @@ export function returnWriter(
     }
   }
 
-  async function write(key: string, given: Return): Promise<void> {
-    const bytes = encodeReturn(given);
+  async function write(key: string, bytes: Uint8Array): Promise<void> {
     for (let waitMs = STORE_RETRY_MS;; waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX)) {
       const written = await returns.put(key, bytes).catch((thrown) => ({
         outcome: "unknown" as const,
@@ -94,6 +103,6 @@ async function mapLimited<T, R>(items: readonly T[], map: (item: T) => Promise<R
   async function worker(): Promise<void> {
     for (let at = next++; at < items.length; at = next++) results[at] = await map(items[at] as T);
   }
-  await Promise.all(Array.from({ length: Math.min(RETURN_WRITES_MAX, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(RETURN_READS_MAX, items.length) }, worker));
   return results;
 }

@@ -1,6 +1,6 @@
 /** The peels that are enrolled, with their keys: a copy in memory of the `enrollments` bucket, kept up to date by a watch. */
 import { buckets } from "../../core/buckets.ts";
-import { toZesterError } from "../../core/errors.ts";
+import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { type PeelKey, peelKeyOf } from "../../core/keyring.ts";
 import type { Log } from "../../core/log.ts";
 import type { Clock, Store } from "../../core/ports.ts";
@@ -23,15 +23,22 @@ const MEMBER_STATES: ReadonlySet<string> = new Set(["issued", "active"]);
 
 const RECORD_PREFIX = "enr-";
 
-/** Records by their key in the bucket, and which of them is in force for each peel. */
-class Members {
-  readonly #records = new Map<string, { peelId: string; key: PeelKey }>();
-  readonly #inForce = new Map<string, { record: string; key: PeelKey }>();
+interface Member {
+  readonly peelId: string;
+  readonly key: PeelKey;
+  /** False for one that was revoked: it has no key any more, but still outranks the older ones. */
+  readonly isActive: boolean;
+}
 
-  put(record: string, peelId: string, key: PeelKey): void {
+/** Records by their key in the bucket, and which of them counts for each peel. */
+class Members {
+  readonly #records = new Map<string, Member>();
+  readonly #inForce = new Map<string, { record: string; member: Member }>();
+
+  put(record: string, member: Member): void {
     this.remove(record);
-    this.#records.set(record, { peelId, key });
-    this.#offer(record, peelId, key);
+    this.#records.set(record, member);
+    this.#offer(record, member);
   }
 
   remove(record: string): void {
@@ -40,25 +47,26 @@ class Members {
     this.#records.delete(record);
     if (this.#inForce.get(old.peelId)?.record !== record) return;
     this.#inForce.delete(old.peelId);
-    for (const [other, { peelId, key }] of this.#records) {
-      if (peelId === old.peelId) this.#offer(other, peelId, key);
+    for (const [other, member] of this.#records) {
+      if (member.peelId === old.peelId) this.#offer(other, member);
     }
   }
 
   /** The highest generation wins: an older record must not come back to life. */
-  #offer(record: string, peelId: string, key: PeelKey): void {
-    const current = this.#inForce.get(peelId);
-    if (current === undefined || key.generation > current.key.generation) {
-      this.#inForce.set(peelId, { record, key });
+  #offer(record: string, member: Member): void {
+    const current = this.#inForce.get(member.peelId)?.member;
+    if (current === undefined || member.key.generation > current.key.generation) {
+      this.#inForce.set(member.peelId, { record, member });
     }
   }
 
   key(peelId: string): PeelKey | undefined {
-    return this.#inForce.get(peelId)?.key;
+    const member = this.#inForce.get(peelId)?.member;
+    return member?.isActive ? member.key : undefined;
   }
 
   ids(): string[] {
-    return [...this.#inForce.keys()].sort();
+    return [...this.#inForce.keys()].filter((peelId) => this.key(peelId) !== undefined).sort();
   }
 }
 
@@ -88,7 +96,13 @@ function take(event: BucketChange, members: Members, log: Log): void {
   if (event.kind === "delete") return;
   try {
     const record = decodeEnrollment(event.entry.value);
-    if (MEMBER_STATES.has(record.state)) members.put(key, record.peelId, peelKeyOf(record));
+    if (record.id !== key) {
+      throw new ZesterError("trust_invalid", `enrollments: ${key} holds the record ${record.id}`);
+    }
+    const isActive = MEMBER_STATES.has(record.state);
+    // Only a revoked one outranks: whoever merely asks for an enrollment must not push out the peel that has one.
+    if (!isActive && record.state !== "revoked") return;
+    members.put(key, { peelId: record.peelId, key: peelKeyOf(record), isActive });
   } catch (thrown) {
     // One bad record must not stop the others from being known.
     log.error("enrollment record ignored", { key, error: toZesterError(thrown, "enrollments") });

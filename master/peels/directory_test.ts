@@ -80,6 +80,27 @@ Deno.test("followEnrollments() takes the highest generation of a peel, and goes 
   directory.stop();
 });
 
+Deno.test("followEnrollments() does not go back to an older key when the newest is revoked, and a request pushes out nobody", async () => {
+  const { clock, store, bucket, put } = await setUp();
+  await put("web-01", { generation: 1 });
+  await put("web-01", { generation: 2, state: "revoked" });
+  await put("web-02", { generation: 1 });
+  await put("web-02", { generation: 2, state: "pending" });
+  const directory = followEnrollments(store, clock, memoryLog());
+  await settle();
+  assert.equal(directory.key("web-01"), undefined);
+  assert.deepEqual(directory.ids(), ["web-02"]);
+  const copied = (await bucket.keys()).find((key) => key.startsWith("enr-"));
+  const record = await bucket.get(copied ?? "");
+  await bucket.put(
+    newEnrollmentId(clock.now(), seededRandom(2)),
+    record?.value ?? new Uint8Array(),
+  );
+  await settle();
+  assert.equal(directory.key("web-01"), undefined, "a record under another key is not a record");
+  directory.stop();
+});
+
 Deno.test("followEnrollments() begins again after a failed watch, at once when told of a connection", async () => {
   const { clock, store, put } = await setUp();
   await put("web-01");

@@ -189,10 +189,12 @@ function sends(state: WatchState, nowMs: number): WatchAction[] {
   const pausing = state.pace !== null && nowMs < state.lastReturnMs + state.pace.waitMs;
   if (free <= 0 || pausing) return [];
   const peels: string[] = [];
-  while (state.queue.length > 0 && peels.length < free) {
-    const peel = state.queue.shift();
+  let taken = 0;
+  for (; taken < state.queue.length && peels.length < free; taken++) {
+    const peel = state.queue[taken];
     if (peel !== undefined && !state.sent.has(peel) && !state.returns.has(peel)) peels.push(peel);
   }
+  state.queue.splice(0, taken);
   if (peels.length === 0) return [];
   for (const peel of peels) state.sent.set(peel, { atMs: nowMs, times: 1 });
   return [{

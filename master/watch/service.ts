@@ -11,7 +11,7 @@ import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
 import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import type { Job } from "../../core/wire/job.ts";
-import { decodeReturn, encodeReturn, type Return } from "../../core/wire/return.ts";
+import { encodeReturn, type Return } from "../../core/wire/return.ts";
 import { batcher } from "../jobs/batcher.ts";
 import { openAnswer } from "../jobs/answers.ts";
 import type { JobPorts } from "../jobs/ports.ts";
@@ -27,6 +27,7 @@ import {
   type Verdict,
   type WatchAction,
 } from "./plan.ts";
+import { decodePeelReturn } from "../jobs/peel_return.ts";
 
 export interface Watcher {
   readonly jid: string;
@@ -228,7 +229,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
       if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
     }),
     bus.subscribe(subjects.return.filter({ jid }), (message) => {
-      const given = openAnswer(message, subjects.return, decodeReturn, ports);
+      const given = openAnswer(message, subjects.return, decodePeelReturn, ports);
       if (given === null || phase === "ending" || phase === "over") return;
       const heard = hearReturn(state, given.peel, given.value, clock.now());
       metrics.returns.inc({ result: heard });

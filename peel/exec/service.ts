@@ -45,7 +45,8 @@ async function attempt(
   ports: ExecutionPorts,
   signal: AbortSignal,
 ): Promise<WorkerReply> {
-  const load = modules[request.module];
+  // Own names only: every object also answers to `constructor`.
+  const load = Object.hasOwn(modules, request.module) ? modules[request.module] : undefined;
   if (load === undefined) return { ok: false, message: unknownFunction(request.module) };
   const { default: spec } = await load();
   const params = request.args;

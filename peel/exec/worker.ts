@@ -9,7 +9,7 @@ const scope = self as unknown as {
 
 scope.onmessage = async ({ data: { module, params } }) => {
   try {
-    const load = modules[module];
+    const load = Object.hasOwn(modules, module) ? modules[module] : undefined;
     if (load === undefined) throw new Error(`no module ${module}`);
     const { default: spec } = await load();
     scope.postMessage({ ok: true, value: await spec.run(params) });

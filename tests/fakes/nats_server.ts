@@ -2,6 +2,7 @@
  * Real nats-servers for tests: each with ports and a store of its own, alone or as a cluster of three. Every start checks
  * that the one who answers is the one we started, by its name: a test that reaches another server proves nothing.
  */
+import { crossings } from "../../core/grants.ts";
 import {
   findNatsServer,
   renderServerConfig,
@@ -19,6 +20,8 @@ const PROBE = { user: "probe", password: crypto.randomUUID() };
 export interface NatsOptions {
   /** Logins; one that may do everything when absent. */
   users?: readonly ServerUser[];
+  /** Logins in the account of clients, as a fleet has them. */
+  clients?: readonly ServerUser[];
   cluster?: 3;
 }
 
@@ -80,7 +83,9 @@ async function startOnce(binary: string, options: NatsOptions): Promise<TestNats
   const size = options.cluster ?? 1;
   const users = options.users ?? [{ user: "zester", password: crypto.randomUUID() }];
   const folder = await Deno.makeTempDir({ prefix: "zester-nats-" });
-  const nodes = planNodes(folder, size, users).map((config) => new Node(binary, folder, config));
+  const nodes = planNodes(folder, size, users, options.clients).map((config) =>
+    new Node(binary, folder, config)
+  );
   const cleanUp = async () => {
     await Promise.all(nodes.map((each) => each.kill()));
     await Deno.remove(folder, { recursive: true });
@@ -118,7 +123,12 @@ async function startOnce(binary: string, options: NatsOptions): Promise<TestNats
   };
 }
 
-function planNodes(folder: string, size: number, users: readonly ServerUser[]): ServerConfig[] {
+function planNodes(
+  folder: string,
+  size: number,
+  users: readonly ServerUser[],
+  clients: readonly ServerUser[] | undefined,
+): ServerConfig[] {
   const clusterName = `cluster-${crypto.randomUUID()}`;
   const ports = freePorts(size * 2);
   const routePorts = ports.slice(size);
@@ -127,6 +137,7 @@ function planNodes(folder: string, size: number, users: readonly ServerUser[]): 
     listen: { host: HOST, port: ports[at]! },
     store: `${folder}/store-${at}`,
     users: [...users, PROBE],
+    ...(clients === undefined ? {} : { clients: { users: clients, crossings: crossings() } }),
     serverName: `node-${at}-${crypto.randomUUID()}`,
     ...(size === 1 ? {} : {
       cluster: { name: clusterName, listen: { host: HOST, port: routePorts[at]! }, routes },

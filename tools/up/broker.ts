@@ -3,11 +3,17 @@ import { join } from "node:path";
 import { PARENT_FLAG } from "../../core/adapters/stop_signal.ts";
 import { systemFiles } from "../../core/adapters/system_files.ts";
 import { ZesterError } from "../../core/errors.ts";
+import { crossings, isClient } from "../../core/grants.ts";
 import { entrypointFlags } from "../permissions.ts";
-import { findInstalled, findNatsServer, renderServerConfig } from "../nats_server.ts";
+import {
+  findInstalled,
+  findNatsServer,
+  renderServerConfig,
+  type ServerUser,
+} from "../nats_server.ts";
 import { ROOT } from "../repository.ts";
 import type { ChildSpec } from "./children.ts";
-import type { Fleet } from "./fleet.ts";
+import type { Fleet, FleetUser } from "./fleet.ts";
 import type { BrokerChoice } from "./options.ts";
 
 export interface BrokerPlan {
@@ -63,7 +69,7 @@ async function planEmbedded(fleet: Fleet, port: number): Promise<BrokerPlan> {
       {
         listen: `${HOST}:${port}`,
         store: join(folder, "embedded"),
-        users: fleet.users,
+        users: fleet.users.map(loginAlone),
       },
       null,
       2,
@@ -95,7 +101,11 @@ async function planNatsServer(
     renderServerConfig({
       listen: { host: HOST, port: port === 0 ? -1 : port },
       store: join(folder, "nats"),
-      users: fleet.users,
+      users: fleet.users.filter(({ role }) => !isClient(role)).map(loginAlone),
+      clients: {
+        users: fleet.users.filter(({ role }) => isClient(role)).map(loginAlone),
+        crossings: crossings(),
+      },
       syncAlways: true,
     }),
   );
@@ -114,6 +124,10 @@ async function planNatsServer(
       },
     },
   };
+}
+
+function loginAlone({ user, password, permissions }: FleetUser): ServerUser {
+  return { user, password, ...(permissions === undefined ? {} : { permissions }) };
 }
 
 /** nats-server does not watch its parent; where `setpriv` is there, the kernel does it for us, under the same pid. */

@@ -45,7 +45,20 @@ async function askedFolder(asked: string): Promise<string> {
     );
   }
   await systemFiles.makeFolder(path, 0o700);
+  await requireOurs(path);
   return path;
+}
+
+/** Keys that lie in the folder are used as they are, so nobody else may have put them there. */
+async function requireOurs(path: string): Promise<void> {
+  const { uid, mode } = await Deno.stat(path);
+  const isOurs = uid === Deno.uid();
+  if (isOurs && ((mode ?? 0) & 0o022) === 0) return;
+  throw new ZesterError(
+    "config_invalid",
+    `--data ${path}: ${isOurs ? "others may write to it" : "it belongs to somebody else"}`,
+    { fix: isOurs ? `chmod go-w ${path}` : "name a folder of your own" },
+  );
 }
 
 async function temporaryFolder(): Promise<string> {

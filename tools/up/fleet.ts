@@ -34,8 +34,12 @@ export interface FleetPeel {
   readonly folder: string;
 }
 
+export interface FleetUser extends ServerUser {
+  readonly role: Role;
+}
+
 export interface Fleet extends FleetPlan {
-  readonly users: readonly ServerUser[];
+  readonly users: readonly FleetUser[];
   readonly peelRecords: readonly FleetPeel[];
   readonly trustFile: string;
   readonly rootPublicKey: string;
@@ -133,7 +137,7 @@ async function preparePeel(
 
 async function prepareUsers(
   plan: FleetPlan,
-): Promise<{ users: ServerUser[]; password(user: string): string }> {
+): Promise<{ users: FleetUser[]; password(user: string): string }> {
   const folder = join(plan.data, "logins");
   await systemFiles.makeFolder(folder, FOLDER_MODE);
   const identities: [Role, string][] = [
@@ -142,14 +146,14 @@ async function prepareUsers(
     ...plan.masters.map((id): [Role, string] => ["master", id]),
     ...plan.peels.map((id): [Role, string] => ["peel", id]),
   ];
-  const users: ServerUser[] = [];
+  const users: FleetUser[] = [];
   for (const [role, identity] of identities) {
     const user = loginOf(role, identity);
     const password = await keep(
       passwordFile(plan, user),
       () => toBase64Url(systemRandom.bytes(24)),
     );
-    users.push({ user, password, permissions: grantsFor(role, identity) });
+    users.push({ role, user, password, permissions: grantsFor(role, identity) });
   }
   const passwords = new Map(users.map((each) => [each.user, each.password]));
   return { users, password: (user) => passwords.get(user) ?? "" };
