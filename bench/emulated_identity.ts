@@ -3,8 +3,7 @@ import { deriveKey, signerFromSeed, toBase64Url } from "../core/crypto/ed25519.t
 import { encodePublicNkey } from "../core/crypto/nkey.ts";
 import { grantsFor } from "../core/grants.ts";
 import type { Signer } from "../core/ports.ts";
-import type { ServerUser } from "../tools/nats_server.ts";
-import { type FleetPeel, loginOf } from "../tools/up/fleet.ts";
+import { type FleetPeel, type FleetUser, loginOf } from "../tools/up/fleet.ts";
 
 /** Generation of every emulated peel. */
 export const GENERATION = 1;
@@ -23,9 +22,9 @@ export function emulatedSigner(id: string): Signer {
 }
 
 /** The login of a peel, with the permissions that a real one has. */
-export function emulatedUser(id: string): ServerUser {
+export function emulatedUser(id: string): FleetUser {
   const password = toBase64Url(deriveKey(SECRET, `login ${id}`));
-  return { user: loginOf("peel", id), password, permissions: grantsFor("peel", id) };
+  return { role: "peel", user: loginOf("peel", id), password, permissions: grantsFor("peel", id) };
 }
 
 /** What its enrollment record is made from. */

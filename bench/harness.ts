@@ -24,6 +24,8 @@ export interface Scenario {
   readonly floor: Side;
   readonly subject: Side;
   readonly aim?: Aim;
+  /** Lines about the runs that time and CPU do not tell. */
+  notes?(): readonly string[];
 }
 
 /** What one bench file offers: scenarios that share servers, and how to end those. Or why it cannot run here. */
@@ -53,6 +55,7 @@ export async function measure(
     floor: floorSummary,
     subject: subjectSummary,
     ...judged(floorSummary, subjectSummary, aim),
+    notes: scenario.notes?.() ?? [],
   };
 }
 

@@ -13,6 +13,9 @@ import { renderResult, type Result } from "./summary.ts";
 const BENCHES: Readonly<Record<string, () => Promise<{ open(): Promise<Opened> }>>> = {
   broker: () => import("./broker.ts"),
   cli_start: () => import("./cli_start.ts"),
+  jobs_20: async () => ({ open: (await import("./jobs.ts")).openSmall }),
+  jobs_1000: async () => ({ open: (await import("./jobs.ts")).openLarge }),
+  jobs_5000: async () => ({ open: (await import("./jobs.ts")).openHuge }),
   ping: () => import("./ping.ts"),
   targets: () => import("./targets.ts"),
 };

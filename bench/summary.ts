@@ -36,6 +36,7 @@ export interface Result {
   /** Subject over floor, of the medians. */
   readonly ratio: Readonly<Record<Measure, number>>;
   readonly aim?: Aim & { readonly met: boolean };
+  readonly notes: readonly string[];
 }
 
 /** Median, smallest and largest; NaN for no values. */
@@ -83,6 +84,7 @@ export function renderResult(result: Result): string {
     `${result.scenario}: ${result.what} (${result.repeats} repeats, median [min–max])`,
     ...rows,
     `  ${"ratio".padEnd(width)}  ${ratios}${judged}`,
+    ...result.notes.map((note) => `  ${note}`),
   ].join("\n");
 }
 

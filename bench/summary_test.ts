@@ -30,10 +30,18 @@ Deno.test("renderResult() shows both sides, the ratio and whether the aim was me
   const subject = summariseSide("zester", [{ seconds: 0.2, cpuSeconds: 0.1 }]);
   const ratio = ratioOf(subject, floor);
   assert.deepEqual(ratio, { seconds: 2, cpuSeconds: 2 });
-  const common = { scenario: "s", what: "w", repeats: 1, floor, subject, ratio };
+  const common = {
+    scenario: "s",
+    what: "w",
+    repeats: 1,
+    floor,
+    subject,
+    ratio,
+    notes: ["of note"],
+  };
   const aim = { ratio: 1.5, of: "cpuSeconds" as const, met: false };
   const text = renderResult({ ...common, aim });
   assert.match(text, /empty +100 ms .*\n +zester +200 ms .*\n +ratio +time 2.00 {2}CPU 2.00/);
-  assert.match(text, /aim: 1.5 in CPU time: MISSED/);
+  assert.match(text, /aim: 1.5 in CPU time: MISSED\)\n {2}of note$/);
   assert.doesNotMatch(renderResult(common), /aim/);
 });

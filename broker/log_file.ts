@@ -196,6 +196,8 @@ class LogFile implements DurableLog {
   async close(): Promise<void> {
     await this.#commit;
     this.#file.close();
+    // Unlocked, not only closed: a child that somebody starts at this moment holds a copy until it runs its program.
+    this.#lock.unlockSync();
     this.#lock.close();
   }
 

@@ -85,7 +85,7 @@ export function parseSignature(header: string): ParsedSignature | null {
 
 const LENGTH_BYTES = 4;
 /** No character takes more in UTF-8, counted as JavaScript counts them. */
-const CHARACTER_BYTES_MAX = 3;
+const CHARACTER_BYTES = 3;
 const TEXT = new TextEncoder();
 
 /** The bytes that are signed. Made for every message, in one piece: it would cost as much as the signature otherwise. */
@@ -97,7 +97,7 @@ export function signedBytes(
   const fields = [VERSION, domain, subject, claims.keyId];
   for (const [, of] of NUMBERS) fields.push(`${claims[of]}`);
   let room = LENGTH_BYTES + payload.length;
-  for (const field of fields) room += LENGTH_BYTES + field.length * CHARACTER_BYTES_MAX;
+  for (const field of fields) room += LENGTH_BYTES + field.length * CHARACTER_BYTES;
   const bytes = new Uint8Array(room);
   const view = new DataView(bytes.buffer);
   let at = 0;

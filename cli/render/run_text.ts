@@ -55,7 +55,9 @@ export function partsOf(outcome: Outcome): Parts {
       return { ...parts, head: outcome.status, block: failureOf(outcome) };
     default: {
       const value = valueOf(outcome);
-      if (value === null) return { ...parts, head: `${outcome.status} ${stateCount(outcome)}` };
+      if (value === null) {
+        return { ...parts, head: `${outcome.status} ${stateCount(outcome)}`.trimEnd() };
+      }
       if (isInline(value)) return { ...parts, head: printable(value.trimEnd()) };
       return { ...parts, head: outcome.status, block: printableBlock(value.trimEnd()) };
     }
@@ -80,6 +82,7 @@ function isInline(value: string): boolean {
 }
 
 function stateCount({ results }: Outcome): string {
+  if (results.length === 0) return "";
   const changed = results.filter((result) => result.changed).length;
   const many = `${results.length} ${results.length === 1 ? "state" : "states"}`;
   return changed === 0 ? many : `${changed} of ${many}`;

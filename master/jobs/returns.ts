@@ -39,8 +39,8 @@ export function returnWriter(
       if (writing.size >= RETURN_WRITES_MAX || writingBytes >= RETURN_WRITE_BYTES_MAX) break;
       if (writing.has(key)) continue; // the newer one goes after the older one is done
       waiting.delete(key);
-      writing.add(key);
       const bytes = encodeReturn(given);
+      writing.add(key);
       writingBytes += bytes.length;
       write(key, bytes).finally(() => {
         writing.delete(key);

@@ -5,7 +5,7 @@
 import { streams } from "../../core/buckets.ts";
 import { toZesterError } from "../../core/errors.ts";
 import { FOLLOW_ALIVE_MS, STORE_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
-import type { Timer } from "../../core/ports.ts";
+import type { Message, Timer } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
@@ -220,14 +220,18 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     end();
   }
 
+  const held = batcher<Message>(clock, (messages) => messages.forEach(takeAck));
+  function takeAck(message: Message): void {
+    const { peel = "" } = subjects.ack.parse(message.subject) ?? {};
+    if (state.returns.has(peel)) return;
+    const given = openAnswer(message, subjects.ack, decodeAck, ports);
+    if (given === null) return;
+    const heard = hearAck(state, given.peel, clock.now());
+    if (heard === "first") acks.add(given.peel, given.peel.length);
+    if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
+  }
   const listening = [
-    bus.subscribe(subjects.ack.filter({ jid }), (message) => {
-      const given = openAnswer(message, subjects.ack, decodeAck, ports);
-      if (given === null) return;
-      const heard = hearAck(state, given.peel, clock.now());
-      if (heard === "first") acks.add(given.peel, given.peel.length);
-      if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
-    }),
+    bus.subscribe(subjects.ack.filter({ jid }), (message) => held.add(message, message.data.length)),
     bus.subscribe(subjects.return.filter({ jid }), (message) => {
       const given = openAnswer(message, subjects.return, decodePeelReturn, ports);
       if (given === null || phase === "ending" || phase === "over") return;
