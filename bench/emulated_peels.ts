@@ -46,7 +46,7 @@ class EmulatedPeel {
   readonly #identity: Identity;
   readonly #seen = new Set<string>();
 
-  constructor(id: string, connection: NatsConnection, keyring: Keyring) {
+  constructor(id: string, connection: NatsConnection, { keyring }: PeelOptions) {
     this.#id = id;
     this.#connection = connection;
     this.#keyring = keyring;
@@ -134,10 +134,10 @@ interface Said {
   readonly stored?: boolean;
 }
 
-async function join(id: string, { servers, keyring, shared }: PeelOptions): Promise<EmulatedPeel> {
-  const { user, password } = shared ?? emulatedUser(id);
+async function join(id: string, options: PeelOptions): Promise<EmulatedPeel> {
+  const { user, password } = options.shared ?? emulatedUser(id);
   const connection = await connect({
-    servers,
+    servers: options.servers,
     user,
     pass: password,
     name: id,
@@ -146,7 +146,7 @@ async function join(id: string, { servers, keyring, shared }: PeelOptions): Prom
     pingInterval: 60_000,
     noAsyncTraces: true,
   });
-  const peel = new EmulatedPeel(id, connection, keyring);
+  const peel = new EmulatedPeel(id, connection, options);
   await connection.flush();
   return peel;
 }

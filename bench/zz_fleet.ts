@@ -142,7 +142,7 @@ async function emulatedFleetFiles(
   return {
     ...fleet,
     peelRecords: ids.map(emulatedRecord),
-    users: [...fleet.users, LOGIN, ...ids.map(emulatedUser)],
+    users: [...fleet.users, { role: "bootstrap", ...LOGIN }, ...ids.map(emulatedUser)],
   };
 }
 

@@ -45,6 +45,14 @@ function show(name: string, p: any) {
     }
   });
   console.log(`== ${name}: ${sum.toFixed(0)} ms`);
+  const files = new Map<string, number>();
+  for (const [l, d] of self) {
+    const k = l.includes("/") ? l.split(" ").pop()!.split(":")[0]! : l;
+    files.set(k, (files.get(k) ?? 0) + d);
+  }
+  for (const [l, d] of [...files].sort((a, b) => b[1] - a[1]).slice(0, 30)) {
+    console.log(d.toFixed(1).padStart(8), l);
+  }
   for (const [what, map, k] of [["self", self, 40], ["total", total, 60]] as const) {
     console.log(`-- ${what}`);
     for (const [l, d] of [...map].sort((a, b) => b[1] - a[1]).slice(0, k)) {

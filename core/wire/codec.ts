@@ -235,17 +235,23 @@ function schemaOf<F extends Fields>(fields: F): z.ZodType<Inside<F>> {
   const named = Object.entries(fields);
   const wire = z.object(Object.fromEntries(named.map(([, each]) => [each.key, each.schema])));
   return z.codec(wire, z.custom<Inside<F>>(isMap, "expected a message"), {
-    decode: (map) =>
-      renamed(named.map(([name, each]) => [name, each.read(map[each.key])])) as Inside<F>,
+    decode: (map) => {
+      const inside: Record<string, unknown> = {};
+      for (const [name, each] of named) assign(inside, name, each.read(map[each.key]));
+      return inside as Inside<F>;
+    },
     encode: (inside) => {
       const values = inside as Record<string, unknown>;
-      return renamed(named.map(([name, each]) => [each.key, each.write(values[name])]));
+      const map: Record<string, unknown> = {};
+      for (const [name, each] of named) assign(map, each.key, each.write(values[name]));
+      return map;
     },
   }) as z.ZodType<Inside<F>>;
 }
 
-function renamed(entries: [string, unknown][]): Record<string, unknown> {
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+/** The names are those of the tables, never a sender's. */
+function assign(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) target[name] = value;
 }
 
 function toInside<T>(name: string, schema: z.ZodType<T>, wire: unknown): T {

@@ -39,8 +39,8 @@ export function followJob(
   const { bus, clock, log } = ports;
   const { promise: done, resolve: end } = Promise.withResolvers<void>();
   const acked = new Set<string>();
-  /** Peels whose return was told, and whether it was made up by a master. */
-  const told = new Map<string, "real" | "unreachable">();
+  /** Peels whose return was told: whether it was made up by a master, and whether it is a success. */
+  const told = new Map<string, { kind: "real" | "unreachable"; success: boolean }>();
   const acks = batcher<string>(clock, (peels) => tell({ kind: "acks", jid, peels }));
   const returns = batcher<Return>(clock, (some) => tell({ kind: "returns", jid, returns: some }));
   /** Null until the record was read: what comes before waits. */
@@ -48,6 +48,7 @@ export function followJob(
   const early: (() => void)[] = [];
   let looking = false;
   let lookAgain = false;
+  let answeredBefore = false;
   let over = false;
 
   function whenKnown(take: () => void): void {
@@ -64,9 +65,9 @@ export function followJob(
   function hearReturn(given: Return, bytes: number): void {
     const { peelId } = given;
     const kind = given.unreachable ? "unreachable" : "real";
-    const before = told.get(peelId);
+    const before = told.get(peelId)?.kind;
     if (over || !targets?.has(peelId) || before === "real" || before === kind) return;
-    told.set(peelId, kind);
+    told.set(peelId, { kind, success: given.success && given.error === undefined });
     returns.add(fitting(given), bytes);
   }
 
@@ -126,6 +127,10 @@ export function followJob(
     if (over) return;
     if (job === null) return fail(new ZesterError("job_unknown", `job ${jid} is gone`));
     if (isTerminal(job.status)) return await conclude(job);
+    if (allHaveAnswered()) {
+      if (answeredBefore) return concludeWithoutOwner();
+      answeredBefore = true; // its owner, if there is one, has until the next look to store the end
+    }
     const deadlineMs = job.deadlineMs ?? job.createdMs + job.timeoutMs;
     if (clock.now() < deadlineMs + FOLLOW_OVERDUE_MS) return;
     fail(
@@ -133,9 +138,22 @@ export function followJob(
     );
   }
 
+  function allHaveAnswered(): boolean {
+    const real = [...told.values()].filter(({ kind }) => kind === "real").length;
+    return targets !== null && real === targets.size;
+  }
+
+  /** Once every target has answered, how the job ends follows from that, also while nobody owns it. */
+  function concludeWithoutOwner(): void {
+    const returnCount = told.size;
+    const successCount = [...told.values()].filter(({ success }) => success).length;
+    const status = successCount === returnCount ? "complete" : "failed";
+    finish({ kind: "done", jid, status, returnCount, successCount, missing: [] });
+  }
+
   /** The stored end counts; what was not heard on the way is looked up for each target. */
   async function conclude(job: Job): Promise<void> {
-    const open = [...targets ?? []].filter((peel) => told.get(peel) !== "real");
+    const open = [...targets ?? []].filter((peel) => told.get(peel)?.kind !== "real");
     const states = await targetStates(job, open, ports);
     if (over) return;
     for (const { return: given } of states) {

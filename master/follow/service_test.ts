@@ -87,6 +87,20 @@ Deno.test("followJob() of a job that has ended tells all at once, late returns t
   await nothingMore(followed);
 });
 
+Deno.test("followJob() ends when all have answered, even if nobody owns the job who could store that", async () => {
+  const followed = await setUp();
+  const { lab, jid, events } = followed;
+  const follower = followed.start();
+  await settle();
+  lab.sayReturn(jid, "a");
+  lab.sayReturn(jid, "b", { success: false, error: "no" });
+  await lab.clock.advanceSettling(7_000, 500);
+  await follower.done;
+  const last = events.at(-1);
+  assert.ok(last?.kind === "done");
+  assert.deepEqual([last.status, last.returnCount, last.successCount], ["failed", 2, 1]);
+});
+
 Deno.test("followJob() says that it is alive, so that nobody asks another master", async () => {
   const followed = await setUp();
   const follower = followed.start();

@@ -10,6 +10,7 @@ import { liveMasters } from "../alive/service.ts";
 import { run } from "../dispatch/service.ts";
 import { heardBefore } from "../jobs/heard.ts";
 import type { JobPorts } from "../jobs/ports.ts";
+import { returnWriter } from "../jobs/returns.ts";
 import type { Watchers } from "../jobs/watchers.ts";
 import { recall, startWatch, verdict } from "../watch/plan.ts";
 import { countAbsent, type IndexedJob, type OrphanAction, plan } from "./plan.ts";
@@ -157,6 +158,9 @@ async function goOn(job: Job, ports: OrphanPorts): Promise<void> {
 async function endFromReturns(job: Job, why: string, ports: OrphanPorts): Promise<void> {
   if (job.status === "claimed") return await end({ ...job, status: "not_sent" }, why, ports);
   const before = await heardBefore(job.jid, ports);
+  const writer = returnWriter(ports); // what only the stream had counts, so it must be kept like the rest
+  for (const given of before.returns) writer.add(given);
+  await writer.flush();
   const state = startWatch(job, await ports.jobs.targets(job));
   recall(state, before, ports.clock.now());
   state.canceledBy = await ports.jobs.cancelRequested(job.jid);

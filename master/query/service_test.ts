@@ -124,7 +124,8 @@ Deno.test("takeQueries() job: pages stay below the largest payload, and one retu
       await lab.putReturn(jid, peelId, { returnData });
     }
     const pages: string[][] = [];
-    for (let after: string | undefined;;) {
+    let after: string | undefined;
+    do {
       const asked = after === undefined ? { jid } : { jid, after };
       const { targets, next, job } = await query("job", asked, lab.client);
       assert.equal(job === undefined, after !== undefined, "the record comes with the first page");
@@ -133,9 +134,8 @@ Deno.test("takeQueries() job: pages stay below the largest payload, and one retu
       if (large !== undefined) {
         assert.match(large.details["result"]!, /^too large to show: 9\d{5} bytes$/);
       }
-      if (next === undefined) break;
       after = next;
-    }
+    } while (after !== undefined);
     assert.deepEqual(pages, [["a"], ["b"], ["c", "d"]]);
   }));
 

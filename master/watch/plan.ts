@@ -36,6 +36,10 @@ export interface WatchState {
   readonly acked: Set<string>;
   /** Real returns, and those made up for the unreachable. */
   readonly returns: Map<string, Return>;
+  /** Who is in `sent` and not in `returns`. Kept, so that an answer in a rolling run does not cost a look at all before it. */
+  readonly unanswered: Set<string>;
+  /** How many of `returns` are failures; kept for the same reason. */
+  failed: number;
   /** When the last answer came in a rolling run, for its pause. */
   lastReturnMs: number;
   canceledBy: string | null;
@@ -58,6 +62,8 @@ export function startWatch(job: Job, targets: readonly string[]): WatchState {
     sent: new Map(),
     acked: new Set(),
     returns: new Map(),
+    unanswered: new Set(),
+    failed: 0,
     lastReturnMs: -Infinity,
     canceledBy: null,
   };
@@ -67,9 +73,8 @@ export function startWatch(job: Job, targets: readonly string[]): WatchState {
 export function recall(state: WatchState, before: HeardBefore, nowMs: number): void {
   for (const peel of before.acked) hearAck(state, peel, nowMs);
   for (const given of before.returns) {
-    if (given.unreachable && state.targets.has(given.peelId)) {
-      state.returns.set(given.peelId, given);
-    } else hearReturn(state, given.peelId, given, nowMs);
+    if (given.unreachable && state.targets.has(given.peelId)) keepReturn(state, given);
+    else hearReturn(state, given.peelId, given, nowMs);
   }
 }
 
@@ -100,14 +105,24 @@ export function hearReturn(state: WatchState, peelId: string, given: Return, now
   const before = state.returns.get(peelId);
   if (before !== undefined && !before.unreachable) return "repeat";
   noteTold(state, peelId, nowMs);
-  state.returns.set(peelId, given);
+  keepReturn(state, given);
   state.lastReturnMs = nowMs;
   return "first";
 }
 
 /** Whoever answers was told, by us or by a master before us. */
 function noteTold(state: WatchState, peelId: string, nowMs: number): void {
-  if (!state.sent.has(peelId)) state.sent.set(peelId, { atMs: nowMs, times: 1 });
+  if (state.sent.has(peelId)) return;
+  state.sent.set(peelId, { atMs: nowMs, times: 1 });
+  if (!state.returns.has(peelId)) state.unanswered.add(peelId);
+}
+
+function keepReturn(state: WatchState, given: Return): void {
+  const before = state.returns.get(given.peelId);
+  if (before !== undefined && !isSuccess(before)) state.failed--;
+  if (!isSuccess(given)) state.failed++;
+  state.returns.set(given.peelId, given);
+  state.unanswered.delete(given.peelId);
 }
 
 export type WatchAction =
@@ -142,7 +157,7 @@ function ending(state: WatchState, nowMs: number): WatchAction | null {
   if (state.canceledBy !== null) return finish(`canceled by ${state.canceledBy}`);
   if (nowMs >= state.deadlineMs) return finish("its time is over");
   if (isStopped(state) && inFlight(state, nowMs).length === 0) {
-    return finish(`stopped: ${failures(state)} failed, at most ${state.pace?.failuresMax} may`);
+    return finish(`stopped: ${state.failed} failed, at most ${state.pace?.failuresMax} may`);
   }
   return null;
 }
@@ -179,7 +194,7 @@ function givingUp(state: WatchState, jid: string, nowMs: number): WatchAction[] 
       timestampMs: nowMs,
       unreachable: true,
     }));
-  for (const given of returns) state.returns.set(given.peelId, given);
+  for (const given of returns) keepReturn(state, given);
   return returns.length === 0 ? [] : [{ do: "give_up", returns, why: "no ack after a resend" }];
 }
 
@@ -196,7 +211,7 @@ function sends(state: WatchState, nowMs: number): WatchAction[] {
   }
   state.queue.splice(0, taken);
   if (peels.length === 0) return [];
-  for (const peel of peels) state.sent.set(peel, { atMs: nowMs, times: 1 });
+  for (const peel of peels) noteTold(state, peel, nowMs);
   return [{
     do: "send",
     peels,
@@ -205,22 +220,25 @@ function sends(state: WatchState, nowMs: number): WatchAction[] {
 }
 
 /** Told, not answered, and not overdue: in a rolling run each of these holds a place. */
-function inFlight(state: WatchState, nowMs: number): string[] {
-  return [...state.sent].filter(([peel, { atMs }]) =>
-    !state.returns.has(peel) && (state.pace === null || nowMs < atMs + state.timeoutMs)
-  ).map(([peel]) => peel);
+function inFlight(state: WatchState, nowMs: number): [string, Sent][] {
+  return unanswered(state).filter(([, { atMs }]) =>
+    state.pace === null || nowMs < atMs + state.timeoutMs
+  );
 }
 
 function silent(state: WatchState): [string, Sent][] {
-  return [...state.sent].filter(([peel]) => !state.acked.has(peel) && !state.returns.has(peel));
+  return unanswered(state).filter(([peel]) => !state.acked.has(peel));
 }
 
-function failures(state: WatchState): number {
-  return [...state.returns.values()].filter((given) => !isSuccess(given)).length;
+function unanswered(state: WatchState): [string, Sent][] {
+  return [...state.unanswered].flatMap((peel): [string, Sent][] => {
+    const sent = state.sent.get(peel);
+    return sent === undefined ? [] : [[peel, sent]];
+  });
 }
 
 function isStopped(state: WatchState): boolean {
-  return state.pace !== null && failures(state) > state.pace.failuresMax;
+  return state.pace !== null && state.failed > state.pace.failuresMax;
 }
 
 function nextWake(state: WatchState, nowMs: number): number {
@@ -230,9 +248,7 @@ function nextWake(state: WatchState, nowMs: number): number {
   }
   if (state.pace !== null && state.queue.length > 0) {
     times.push(state.lastReturnMs + state.pace.waitMs);
-    for (const peel of inFlight(state, nowMs)) {
-      times.push((state.sent.get(peel)?.atMs ?? 0) + state.timeoutMs);
-    }
+    for (const [, { atMs }] of inFlight(state, nowMs)) times.push(atMs + state.timeoutMs);
   }
   return times.reduce((least, time) => time > nowMs && time < least ? time : least, Infinity);
 }

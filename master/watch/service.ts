@@ -5,7 +5,7 @@
 import { streams } from "../../core/buckets.ts";
 import { toZesterError } from "../../core/errors.ts";
 import { FOLLOW_ALIVE_MS, STORE_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
-import type { Message, Timer } from "../../core/ports.ts";
+import type { Timer } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
@@ -15,6 +15,7 @@ import { encodeReturn, type Return } from "../../core/wire/return.ts";
 import { batcher } from "../jobs/batcher.ts";
 import { openAnswer } from "../jobs/answers.ts";
 import type { JobPorts } from "../jobs/ports.ts";
+import { heardBefore } from "../jobs/heard.ts";
 import { publishRequests } from "../jobs/requests.ts";
 import { returnWriter } from "../jobs/returns.ts";
 import {
@@ -25,6 +26,7 @@ import {
   startWatch,
   step,
   type Verdict,
+  verdict as verdictOf,
   type WatchAction,
 } from "./plan.ts";
 import { decodePeelReturn } from "../jobs/peel_return.ts";
@@ -75,9 +77,8 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
       waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX)
     ) {
       try {
-        const heard = await load();
-        recall(state, heard, clock.now());
-        for (const given of heard.returns) writer.add(given);
+        recall(state, await load(), clock.now());
+        for (const given of state.returns.values()) writer.add(given);
         if (phase === "recalling") phase = "watching";
         return advance();
       } catch (thrown) {
@@ -112,7 +113,10 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
           break;
         case "give_up":
           log.warn("targets unreachable", { jid, peels: action.returns.length, why: action.why });
-          for (const given of action.returns) keep(given);
+          // A real return may have come since this was decided: it stays.
+          for (const given of action.returns) {
+            if (state.returns.get(given.peelId) === given) keep(given);
+          }
           break;
         case "finish":
           await finish(action.verdict);
@@ -156,12 +160,48 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     return false;
   }
 
+  /** Tries until it works or the watch is over: these must not be left undone because the store is away for a moment. */
+  async function untilDone(what: string, attempt: () => Promise<void>): Promise<void> {
+    let waitMs = STORE_RETRY_MS;
+    while (phase !== "over") {
+      try {
+        return await attempt();
+      } catch (thrown) {
+        log.warn(`${what}: not yet`, { jid, error: toZesterError(thrown, what) });
+      }
+      await clock.sleep(waitMs);
+      waitMs = Math.min(waitMs * 2, WATCH_RETRY_MS_MAX);
+    }
+  }
+
   function keep(given: Return): void {
     writer.add(given);
     returns.add(given, encodeReturn(given).length);
   }
 
-  async function finish(verdict: Verdict): Promise<void> {
+  /**
+   * What we did not hear may be stored all the same: a peel is content once the stream has its return. So whoever was cut
+   * off, or is about to say that somebody did not answer, looks there first.
+   */
+  async function catchUp(): Promise<void> {
+    const { acked, returns: stored } = await heardBefore(jid, ports);
+    for (const peel of acked) hearAck(state, peel, clock.now());
+    for (const given of stored) {
+      if (given.unreachable || hearReturn(state, given.peelId, given, clock.now()) !== "first") {
+        continue;
+      }
+      keep(given);
+    }
+  }
+
+  function isShort(): boolean {
+    const real = [...state.returns.values()].filter((given) => !given.unreachable);
+    return real.length < state.targets.size;
+  }
+
+  async function finish(early: Verdict): Promise<void> {
+    if (isShort()) await untilDone("look for stored returns", catchUp);
+    const verdict = verdictOf(state, early.reason);
     stopListening();
     acks.flush();
     returns.flush();
@@ -220,18 +260,14 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     end();
   }
 
-  const held = batcher<Message>(clock, (messages) => messages.forEach(takeAck));
-  function takeAck(message: Message): void {
-    const { peel = "" } = subjects.ack.parse(message.subject) ?? {};
-    if (state.returns.has(peel)) return;
-    const given = openAnswer(message, subjects.ack, decodeAck, ports);
-    if (given === null) return;
-    const heard = hearAck(state, given.peel, clock.now());
-    if (heard === "first") acks.add(given.peel, given.peel.length);
-    if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
-  }
   const listening = [
-    bus.subscribe(subjects.ack.filter({ jid }), (message) => held.add(message, message.data.length)),
+    bus.subscribe(subjects.ack.filter({ jid }), (message) => {
+      const given = openAnswer(message, subjects.ack, decodeAck, ports);
+      if (given === null) return;
+      const heard = hearAck(state, given.peel, clock.now());
+      if (heard === "first") acks.add(given.peel, given.peel.length);
+      if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
+    }),
     bus.subscribe(subjects.return.filter({ jid }), (message) => {
       const given = openAnswer(message, subjects.return, decodePeelReturn, ports);
       if (given === null || phase === "ending" || phase === "over") return;
@@ -267,7 +303,10 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
       return true;
     },
     async verify() {
-      if (phase === "watching" || phase === "recalling") await isOurs();
+      if (phase !== "watching" && phase !== "recalling") return;
+      if (!await isOurs() || phase !== "watching") return;
+      await untilDone("look for stored returns", catchUp);
+      advance();
     },
     async handOver() {
       if (phase === "ending" || phase === "over") return await done;
