@@ -1,5 +1,5 @@
 /** An operator's way into a fleet: reads the context, connects, and sends what it is asked to under the operator's key. */
-import { readTextFile } from "../core/adapters/secret_file.ts";
+import { readParsed, readTextFile } from "../core/adapters/secret_file.ts";
 import { cancelJob, dispatchAndFollow, followExisting, query } from "../core/client.ts";
 import { type Context, findContext } from "../core/context.ts";
 import { fromBase64Url, signerFromSeed } from "../core/crypto/ed25519.ts";
@@ -18,10 +18,13 @@ import type { Io } from "./io.ts";
 /** Connects to the fleet of a context. Fails at once when nobody is there. */
 export async function openFleet(named: string | undefined, io: Io): Promise<Fleet> {
   const context = await findContext(io.env, io.home, io.files, named);
-  const signer = signerFromSeed(
-    decodeSeedNkey("user", await readTextFile(context.operatorSeedFile)),
+  const signer = await readParsed(
+    context.operatorSeedFile,
+    "operator seed",
+    (text) => signerFromSeed(decodeSeedNkey("user", text)),
   );
   const trust = await readTrust(context);
+  requireTrusted(context, signer.keyId, trust);
   const nats = await connect(context);
   const { bus } = nats;
   const { clock } = io;
@@ -46,6 +49,27 @@ export async function openFleet(named: string | undefined, io: Io): Promise<Flee
   };
 }
 
+/** Masters would drop what this key signs without a word, so it is said here. */
+function requireTrusted(
+  { operator, operatorSeedFile, trustFile }: Context,
+  keyId: string,
+  trust: Trust,
+): void {
+  if (
+    trust.keys.some((key) =>
+      key.keyId === keyId && key.purpose === "operator" && key.name === operator
+    )
+  ) return;
+  throw new ZesterError(
+    "unknown_key",
+    `the trust document does not know this key as operator ${operator}\nkey   ${operatorSeedFile}\ntrust ${trustFile}`,
+    {
+      fix:
+        "check `operator` and `operator_seed_file` in the context, or fetch the current trust document",
+    },
+  );
+}
+
 async function readTrust({ path, trustFile, trustRoot }: Context): Promise<Trust> {
   if (trustFile === null || trustRoot === null) {
     const fix = "add `trust_file` and `trust_root`: without them no answer could be believed";
@@ -55,7 +79,7 @@ async function readTrust({ path, trustFile, trustRoot }: Context): Promise<Trust
   if (root === null) {
     throw new ZesterError("config_invalid", `context: ${path}: trust_root is not a public key`);
   }
-  return openTrust(await readTextFile(trustFile), root);
+  return await readParsed(trustFile, "trust document", (text) => openTrust(text, root));
 }
 
 async function connect(context: Context): Promise<NatsConnection> {
@@ -67,7 +91,7 @@ async function connect(context: Context): Promise<NatsConnection> {
     mode: "cli",
     name: `zester ${operator}`,
     ...(user === null ? {} : { user }),
-    ...(passwordFile === null ? {} : { password: await readTextFile(passwordFile) }),
+    ...(passwordFile === null ? {} : { password: await readTextFile(passwordFile, "password") }),
   });
 }
 

@@ -1,10 +1,10 @@
 /** `zester '<target>' <module.function> …`: sends one function to the fleet and shows what comes back. */
 import { refusalError } from "../../core/client.ts";
-import { ZesterError } from "../../core/errors.ts";
+import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { newJid } from "../../core/ids.ts";
 import { checkArgs } from "../../core/job_args.ts";
 import { defaultTimeoutMs } from "../../core/job_timeout.ts";
-import { CONFIG_BYTES_MAX } from "../../core/limits.ts";
+import { JOB_ARGS_BYTES_MAX } from "../../core/limits.ts";
 import { printable } from "../../core/printable.ts";
 import type { Fleet } from "../app.ts";
 import type { Io } from "../io.ts";
@@ -155,7 +155,13 @@ function tooManyWords(word: string): ZesterError {
 async function valueOf(key: string, text: string, { files }: Pick<Io, "files">): Promise<string> {
   if (!text.startsWith("@")) return text;
   const path = text.slice(1);
-  const bytes = await files.read(path, CONFIG_BYTES_MAX);
+  const bytes = await files.read(path, JOB_ARGS_BYTES_MAX).catch((cause) => {
+    const { message } = toZesterError(cause, `read ${path}`);
+    throw new ZesterError("usage", `argument "${key}": ${message}`, {
+      cause,
+      fix: `all arguments of a job together may have ${JOB_ARGS_BYTES_MAX} bytes`,
+    });
+  });
   if (bytes !== null) return new TextDecoder().decode(bytes);
   throw new ZesterError("usage", `argument "${key}": no such file: ${printable(path)}`);
 }

@@ -11,6 +11,7 @@ import { isInboxOf, subjects } from "../../core/subjects.ts";
 import { encodeFollow, type FollowEvent } from "../../core/wire/follow.ts";
 import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import { decodeJob, type Job } from "../../core/wire/job.ts";
+import { tellAccepted } from "../jobs/accepted.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import type { Watchers } from "../jobs/watchers.ts";
 import { planDispatch, planExisting, type Refusal } from "./plan.ts";
@@ -171,7 +172,7 @@ export async function run(
     function: job.function,
     targets: targets.length,
   });
-  tell({ kind: "accepted", jid, targets, master: ports.masterId });
+  tellAccepted(jid, targets, ports.masterId, tell);
   ports.watchers.start({ job, targets }, tell);
 }
 
@@ -189,9 +190,8 @@ async function takeExisting(
   ports.log.info("dispatch of a known job", { jid: asked.jid, do: decision.do, why: decision.why });
   const targets = await ports.jobs.targets(found);
   if (decision.do === "resume") return await run(found, targets, tell, ports);
-  tell({ kind: "accepted", jid: found.jid, targets, master: found.owner ?? ports.masterId });
-  const own = ports.watchers.follow(found.jid, tell);
-  if (!own) ports.followElsewhere(found.jid, tell);
+  tellAccepted(found.jid, targets, ports.masterId, tell);
+  if (!ports.watchers.follow(found.jid, tell)) ports.followElsewhere(found.jid, tell);
 }
 
 /** The dispatch in the stream, before any peel is told: a job that left no trace must not run. */

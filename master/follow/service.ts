@@ -4,17 +4,13 @@
  */
 import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { ingest } from "../../core/ingress.ts";
-import {
-  FOLLOW_ALIVE_MS,
-  FOLLOW_OVERDUE_MS,
-  FOLLOW_POLL_MS,
-  JOB_TARGETS_INLINE_MAX,
-} from "../../core/limits.ts";
+import { FOLLOW_ALIVE_MS, FOLLOW_OVERDUE_MS, FOLLOW_POLL_MS } from "../../core/limits.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
 import { isTerminal, type Job } from "../../core/wire/job.ts";
 import type { Return } from "../../core/wire/return.ts";
+import { tellAccepted } from "../jobs/accepted.ts";
 import { openAnswer } from "../jobs/answers.ts";
 import { batcher } from "../jobs/batcher.ts";
 import { heardBefore } from "../jobs/heard.ts";
@@ -92,11 +88,7 @@ export function followJob(
     if (job === null) throw new ZesterError("job_unknown", `no job ${jid}`);
     const all = await ports.jobs.targets(job);
     targets = new Set(all);
-    // A long list comes in parts: whoever reads them adds them up.
-    for (let at = 0; at === 0 || at < all.length; at += JOB_TARGETS_INLINE_MAX) {
-      const some = all.slice(at, at + JOB_TARGETS_INLINE_MAX);
-      tell({ kind: "accepted", jid, targets: some, master: ports.masterId });
-    }
+    tellAccepted(jid, all, ports.masterId, tell);
     for (const take of early.splice(0)) take();
     if (isTerminal(job.status)) return await conclude(job);
     const before = await heardBefore(jid, ports);
