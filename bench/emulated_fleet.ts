@@ -15,11 +15,12 @@ import { signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
 import { newKsuid } from "../core/ids.ts";
 import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
+import { JOB_TIMEOUT_MS } from "../core/limits.ts";
 import { connectNats, type NatsConnection } from "../core/nats/mod.ts";
 import { voiceOf } from "../core/outgoing.ts";
-import { bucketSubject } from "../core/stream_config.ts";
+import { bucketStreamName, bucketSubject } from "../core/stream_config.ts";
 import { subjects } from "../core/subjects.ts";
-import { newJob } from "../core/wire/job.ts";
+import { decodeJob, type Job, newJob } from "../core/wire/job.ts";
 import { entrypointFlags } from "../tools/permissions.ts";
 import { ROOT } from "../tools/repository.ts";
 import { bootstrap } from "../tools/up/bootstrap.ts";
@@ -32,6 +33,8 @@ import { emulatedIds, emulatedRecord, emulatedUser } from "./emulated_identity.t
 
 export interface EmulatedFleetOptions {
   readonly peels: number;
+  /** Enrolled, never connected: a job on one of them runs until it is given up. */
+  readonly silent?: number;
   readonly masters?: number;
   /** One login for all peels, that may do everything, instead of one each with its permissions. */
   readonly sharedLogin?: boolean;
@@ -47,13 +50,13 @@ export interface EmulatedFleet {
   /** Runs a job on all peels and waits for its end; throws unless every peel succeeded. */
   ping(): Promise<void>;
   /** Starts a job and gives its id and who took it, without waiting for its end. */
-  start(name: string, target: string): Promise<{ jid: string; master: string }>;
+  start(target: string): Promise<{ jid: string; master: string }>;
   /** The same messages and stored values as `ping` needs, and nothing else. */
   pingBare(): Promise<void>;
   /** Waits until the broker has stored all that was sent: streams store in order, so the last one tells of all before. */
   settle(): Promise<void>;
-  /** The operator's own connection and identity. */
-  readonly client: ClientPorts;
+  /** The job's record as it is stored. */
+  read(jid: string): Promise<Job>;
   stop(): Promise<void>;
 }
 
@@ -79,9 +82,10 @@ export async function startEmulatedFleet(options: EmulatedFleetOptions): Promise
   }
 
   async function start(): Promise<EmulatedFleet> {
-    const ids = emulatedIds(options.peels);
+    const enrolled = emulatedIds(options.peels + (options.silent ?? 0));
+    const ids = enrolled.slice(0, options.peels);
     const masters = Array.from({ length: options.masters ?? 1 }, (_, at) => `master-${at + 1}`);
-    const fleet = await emulatedFleetFiles(data, ids, masters);
+    const fleet = await emulatedFleetFiles(data, enrolled, masters);
     const plan: BrokerPlan = await planBroker(fleet, "nats-server", 0);
     const broker = startChild(plan.child, data);
     ranks.brokers.push(broker);
@@ -112,14 +116,21 @@ export async function startEmulatedFleet(options: EmulatedFleetOptions): Promise
       emulator,
       bare,
       connectSeconds,
-      client: operator.client,
       ping: () => ping(operator.client, ids.length),
-      start: (name, target) => begin(operator.client, name, target),
+      start: (target) => begin(operator.client, target),
+      read: (jid) => read(near, jid),
       pingBare: () => askBare(near, newKsuid(systemClock.now(), systemRandom)),
       settle: () => settle(near),
       stop,
     };
   }
+}
+
+async function read(near: BareConnection, jid: string): Promise<Job> {
+  const subject = bucketSubject(buckets.jobs.name, jid);
+  const stream = bucketStreamName(buckets.jobs.name);
+  const { data } = await near.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, "");
+  return decodeJob(data);
 }
 
 async function settle(near: BareConnection): Promise<void> {
@@ -229,25 +240,30 @@ async function connectOperator(
   return { nats, client };
 }
 
-function jobFor(name: string, target: string) {
+function pingOf(target: string): Job {
   const jid = newKsuid(systemClock.now(), systemRandom);
-  const asked = { jid, function: name, args: {}, targetExpr: target, timeoutMs: 60_000 };
+  const asked = {
+    jid,
+    function: "test.ping",
+    args: {},
+    targetExpr: target,
+    timeoutMs: JOB_TIMEOUT_MS,
+  };
   return newJob(asked, systemClock.now());
 }
 
 async function ping(client: ClientPorts, peels: number): Promise<void> {
   let last: FollowEvent | undefined;
-  await dispatchAndFollow(jobFor("test.ping", "*"), (event) => last = event, client);
+  await dispatchAndFollow(pingOf("*"), (event) => last = event, client);
   if (last?.kind === "done" && last.successCount === peels) return;
   throw new Error(`ping of ${peels} peels ended with ${JSON.stringify(last)?.slice(0, 500)}`);
 }
 
 async function begin(
   client: ClientPorts,
-  name: string,
   target: string,
 ): Promise<{ jid: string; master: string }> {
-  const job = jobFor(name, target);
+  const job = pingOf(target);
   let master = "";
   await dispatchAndFollow(
     job,

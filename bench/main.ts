@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ open(): Promise<Opened> }
   jobs_1000: async () => ({ open: (await import("./jobs.ts")).openLarge }),
   jobs_5000: async () => ({ open: (await import("./jobs.ts")).openHuge }),
   ping: () => import("./ping.ts"),
+  ping_20: async () => ({ open: (await import("./ping.ts")).openTwenty }),
   targets: () => import("./targets.ts"),
 };
 

@@ -14,21 +14,28 @@ import { embeddedSpec, natsServerSpec } from "./broker_process.ts";
 import { cpuOf, cpuOfEndedChildren } from "./cpu.ts";
 import { type Opened, sample, type Side } from "./harness.ts";
 
-const PEELS = 3;
-
 /** Ping of three peels. */
-export async function open(): Promise<Opened> {
-  const { fleet, stop } = await heldFleet();
-  const bare = await startBare(fleet.broker.kind).catch(async (error) => {
+export function open(): Promise<Opened> {
+  return openWith("ping", 3);
+}
+
+/** Ping of twenty. */
+export function openTwenty(): Promise<Opened> {
+  return openWith("ping_20", 20);
+}
+
+async function openWith(bench: string, peels: number): Promise<Opened> {
+  const { fleet, stop } = await heldFleet(peels);
+  const bare = await startBare(fleet.broker.kind, peels).catch(async (error) => {
     await stop();
     throw error;
   });
   return {
     scenarios: [{
-      name: "ping/3_peels",
-      what: `ping of ${PEELS} peels over ${fleet.broker.kind}, CLI to screen`,
+      name: `${bench}/${peels}_peels`,
+      what: `ping of ${peels} peels over ${fleet.broker.kind}, CLI to screen`,
       floor: runs("bare request and replies", {
-        command: [Deno.execPath(), "run", ...barePeer("ask", bare.url), String(PEELS)],
+        command: [Deno.execPath(), "run", ...barePeer("ask", bare.url), String(peels)],
         others: bare.children,
       }),
       subject: runs("zester '*' test.ping", {
@@ -45,10 +52,10 @@ export async function open(): Promise<Opened> {
 }
 
 /** A fleet that stays up until it is stopped. */
-async function heldFleet(): Promise<{ fleet: RunningFleet; stop(): Promise<void> }> {
+async function heldFleet(peels: number): Promise<{ fleet: RunningFleet; stop(): Promise<void> }> {
   const started = Promise.withResolvers<RunningFleet>();
   const held = Promise.withResolvers<void>();
-  const ended = withFleet(parseUpOptions(["--peels", String(PEELS)]), async (fleet) => {
+  const ended = withFleet(parseUpOptions(["--peels", String(peels)]), async (fleet) => {
     started.resolve(fleet);
     await held.promise;
   });
@@ -68,7 +75,7 @@ interface Bare {
   stop(): Promise<void>;
 }
 
-async function startBare(kind: RunningFleet["broker"]["kind"]): Promise<Bare> {
+async function startBare(kind: RunningFleet["broker"]["kind"], peels: number): Promise<Bare> {
   const folder = await Deno.makeTempDir({ prefix: "zester-bench-ping-" });
   const children: Child[] = [];
   async function stop(): Promise<void> {
@@ -82,7 +89,7 @@ async function startBare(kind: RunningFleet["broker"]["kind"]): Promise<Bare> {
   }
   try {
     const url = await start(await brokerSpec(kind, folder));
-    for (let peel = 1; peel <= PEELS; peel++) await start(responder(`bare-${peel}`, url));
+    for (let peel = 1; peel <= peels; peel++) await start(responder(`bare-${peel}`, url));
     return { url, children, stop };
   } catch (error) {
     await stop();

@@ -135,6 +135,10 @@ export const STORE_RETRY_MS = 200;
 export const ORPHAN_SCAN_MS = 20 * SECOND_MS;
 /** Scans in a row in which an owner must be absent: one missing heartbeat is not a death. */
 export const ORPHAN_MISSES = 2;
+/** An index entry without a record is removed when it is this old: a dispatch may be slow, or its master paused. */
+export const INDEX_ORPHAN_MS = 10 * MINUTE_MS;
+/** A record is created only this long after its index entry was written; far less than that entry is kept for. */
+export const CLAIM_WINDOW_MS = 60 * SECOND_MS;
 /** A job that was taken over this often is given up: it seems to kill its masters. */
 export const RECLAIMS_MAX = 3;
 /** Targets that neither acked nor returned by then get the request once more. */

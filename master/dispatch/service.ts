@@ -5,6 +5,7 @@
 import { streams } from "../../core/buckets.ts";
 import { isZesterError, toZesterError, ZesterError } from "../../core/errors.ts";
 import { type Accepted, ingest } from "../../core/ingress.ts";
+import { CLAIM_WINDOW_MS } from "../../core/limits.ts";
 import type { Message } from "../../core/ports.ts";
 import type { Authorizer } from "../../core/roles.ts";
 import { isInboxOf, subjects } from "../../core/subjects.ts";
@@ -132,11 +133,19 @@ async function claim(
   if (decision.do === "refuse") throw refusalError(decision.refusal);
   const { job, targets } = decision;
   await failPoints.hit("dispatch.planned");
+  const indexedMs = clock.monotonic();
   await jobs.index(job.jid, masterId);
   await failPoints.hit("dispatch.indexed");
   const chunks = job.targets.length === targets.length
     ? 0
     : await jobs.saveTargets(job.jid, targets);
+  // A record whose index entry is gone would be one that nobody finds: better to start again.
+  if (clock.monotonic() - indexedMs > CLAIM_WINDOW_MS) {
+    throw new ZesterError(
+      "claim_pending",
+      `job ${job.jid}: this master was held up before its claim`,
+    );
+  }
   const written = await jobs.commit(chunks === 0 ? job : { ...job, targetChunks: chunks });
   if (!written.ours) return { found: written.found };
   await failPoints.hit("dispatch.claimed");

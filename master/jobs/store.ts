@@ -20,6 +20,9 @@ export type Commit = { ours: true; job: StoredJob } | { ours: false; found: Stor
 export interface ActiveEntry {
   readonly jid: string;
   readonly owner: string | undefined;
+  readonly updatedMs: number;
+  /** Of the entry, not of the record. */
+  readonly revision: bigint;
 }
 
 export interface JobStore {
@@ -31,7 +34,8 @@ export interface JobStore {
   commit(job: Job): Promise<Commit>;
   /** Puts the job into the index of jobs under way. */
   index(jid: string, owner: string | undefined): Promise<void>;
-  unindex(jid: string): Promise<void>;
+  /** Removes the job from the index; with `revision`, only if the entry is still that one. */
+  unindex(jid: string, revision?: bigint): Promise<void>;
   active(): Promise<ActiveEntry[]>;
   /** Ids of all jobs in the bucket, oldest first. */
   jids(): Promise<string[]>;
@@ -63,8 +67,10 @@ export function jobStore(store: Store, clock: Clock, random: Random): JobStore {
       });
       must(await jobs.put(`${ACTIVE}.${jid}`, entry), `index job ${jid}`);
     },
-    async unindex(jid) {
-      must(await jobs.delete(`${ACTIVE}.${jid}`), `remove job ${jid} from the index`);
+    async unindex(jid, revision) {
+      const fence = revision === undefined ? {} : { revision };
+      const deleted = await jobs.delete(`${ACTIVE}.${jid}`, fence);
+      if (deleted.outcome !== "conflict") must(deleted, `remove job ${jid} from the index`);
     },
     active: () => active(jobs),
     async jids() {
@@ -116,11 +122,11 @@ async function commit(jobs: Bucket, job: Job, clock: Clock): Promise<Commit> {
 async function active(jobs: Bucket): Promise<ActiveEntry[]> {
   const keys = await jobs.keys(ACTIVE);
   const entries = await Promise.all(keys.map(async (key) => ({ key, entry: await jobs.get(key) })));
-  return entries.flatMap(({ key, entry }) =>
-    entry === null
-      ? []
-      : [{ jid: key.slice(ACTIVE.length + 1), owner: decodeActiveJob(entry.value).owner }]
-  );
+  return entries.flatMap(({ key, entry }) => {
+    if (entry === null) return [];
+    const { owner, updatedMs } = decodeActiveJob(entry.value);
+    return [{ jid: key.slice(ACTIVE.length + 1), owner, updatedMs, revision: entry.revision }];
+  });
 }
 
 async function saveTargets(jobs: Bucket, jid: string, targets: readonly string[]): Promise<number> {

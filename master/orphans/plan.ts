@@ -1,10 +1,13 @@
 /** Decides what becomes of the jobs of masters that are gone. */
-import { JOB_TIMEOUT_MS, ORPHAN_MISSES, RECLAIMS_MAX } from "../../core/limits.ts";
+import { INDEX_ORPHAN_MS, JOB_TIMEOUT_MS, ORPHAN_MISSES, RECLAIMS_MAX } from "../../core/limits.ts";
 import { isTerminal, type Job } from "../../core/wire/job.ts";
 
 /** An entry of the index of jobs under way, with the record it points to. */
 export interface IndexedJob {
   readonly jid: string;
+  /** When the entry was written, and its revision. */
+  readonly indexedMs: number;
+  readonly revision: bigint;
   readonly record: Job | null;
 }
 
@@ -23,7 +26,7 @@ export interface OrphanView {
 
 export type OrphanAction =
   | { do: "wait"; jid: string; why: string }
-  | { do: "unindex"; jid: string; why: string }
+  | { do: "unindex"; jid: string; revision: bigint; why: string }
   | { do: "fail"; jid: string; record: Job; why: string }
   | { do: "finalize"; jid: string; record: Job; why: string }
   | { do: "reclaim"; jid: string; record: Job; why: string };
@@ -33,10 +36,13 @@ export function plan(view: OrphanView): OrphanAction[] {
   return view.jobs.flatMap((job) => planOne(job, view) ?? []);
 }
 
-function planOne({ jid, record }: IndexedJob, view: OrphanView): OrphanAction | null {
+function planOne(job: IndexedJob, view: OrphanView): OrphanAction | null {
+  const { jid, record, revision } = job;
   if (view.held.has(jid)) return null;
-  if (record === null) return planRecordless(jid, view);
-  if (isTerminal(record.status)) return { do: "unindex", jid, why: `it is ${record.status}` };
+  if (record === null) return planRecordless(job, view);
+  if (isTerminal(record.status)) {
+    return { do: "unindex", jid, revision, why: `it is ${record.status}` };
+  }
   const orphaned = orphanhood(record, view);
   if (!orphaned.is) return orphaned.why === null ? null : { do: "wait", jid, why: orphaned.why };
   const deadlineMs = deadlineOf(record);
@@ -54,11 +60,17 @@ function planOne({ jid, record }: IndexedJob, view: OrphanView): OrphanAction | 
   return { do: "reclaim", jid, record, why: orphaned.why };
 }
 
-/** The index is written before the record: an entry alone is a dispatch under way, or one that died in between. */
-function planRecordless(jid: string, { recordless }: OrphanView): OrphanAction {
+/**
+ * The index is written before the record: an entry alone is a dispatch under way, or one that died in between. It must be
+ * old, too: if it were removed under a master that is only slow, its record would be one that nobody finds.
+ */
+function planRecordless(
+  { jid, revision, indexedMs }: IndexedJob,
+  { recordless, now }: OrphanView,
+): OrphanAction {
   const seen = recordless.get(jid) ?? 0;
-  if (seen >= ORPHAN_MISSES) {
-    return { do: "unindex", jid, why: `it has had no record for ${seen} scans` };
+  if (seen >= ORPHAN_MISSES && now - indexedMs >= INDEX_ORPHAN_MS) {
+    return { do: "unindex", jid, revision, why: `it has had no record for ${seen} scans` };
   }
   return { do: "wait", jid, why: "it has no record yet" };
 }

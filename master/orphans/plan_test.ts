@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ORPHAN_MISSES, ORPHAN_SCAN_MS, RECLAIMS_MAX } from "../../core/limits.ts";
+import { INDEX_ORPHAN_MS, ORPHAN_MISSES, ORPHAN_SCAN_MS, RECLAIMS_MAX } from "../../core/limits.ts";
 import { type Job, newJob } from "../../core/wire/job.ts";
 import { countAbsent, type OrphanAction, type OrphanView, plan } from "./plan.ts";
 
@@ -11,17 +11,18 @@ const RECORD: Job = {
   deadlineMs: 100,
   epoch: 7n,
 };
+const ENTRY = { jid: JID, indexedMs: 0, revision: 3n };
 const view: OrphanView = {
   now: 50,
   self: "m2",
   live: new Set(["m2"]),
-  jobs: [{ jid: JID, record: RECORD }],
+  jobs: [{ ...ENTRY, record: RECORD }],
   held: new Set(),
   misses: new Map([["m1", ORPHAN_MISSES]]),
   recordless: new Map(),
 };
 const record = (change: Partial<Job>): Pick<OrphanView, "jobs"> => ({
-  jobs: [{ jid: JID, record: { ...RECORD, ...change } }],
+  jobs: [{ ...ENTRY, record: { ...RECORD, ...change } }],
 });
 const { owner: _, ...OWNERLESS } = RECORD;
 
@@ -30,7 +31,7 @@ const cases: [name: string, change: Partial<OrphanView>, want: OrphanAction["do"
   ["waits after one missed scan", { misses: new Map([["m1", 1]]) }, ["wait"]],
   ["takes over after two missed scans in a row", {}, ["reclaim"]],
   ["takes a job that was handed over at once", {
-    jobs: [{ jid: JID, record: OWNERLESS }],
+    jobs: [{ ...ENTRY, record: OWNERLESS }],
     misses: new Map(),
   }, ["reclaim"]],
   [
@@ -46,13 +47,19 @@ const cases: [name: string, change: Partial<OrphanView>, want: OrphanAction["do"
   ["takes a job over a third time", record({ reclaimCount: RECLAIMS_MAX - 1 }), ["reclaim"]],
   ["clears the index of an ended job", record({ status: "complete" }), ["unindex"]],
   ["waits for the record of a new index entry", {
-    jobs: [{ jid: JID, record: null }],
+    jobs: [{ ...ENTRY, record: null }],
     recordless: new Map([[JID, 1]]),
   }, ["wait"]],
-  ["clears an index entry without a record after two scans", {
-    jobs: [{ jid: JID, record: null }],
+  ["clears an old index entry without a record after two scans", {
+    jobs: [{ ...ENTRY, record: null }],
     recordless: new Map([[JID, 2]]),
+    now: INDEX_ORPHAN_MS,
   }, ["unindex"]],
+  ["keeps a young index entry without a record: its master may only be slow", {
+    jobs: [{ ...ENTRY, record: null }],
+    recordless: new Map([[JID, 2]]),
+    now: INDEX_ORPHAN_MS - 1,
+  }, ["wait"]],
 ];
 for (const [name, change, want] of cases) {
   Deno.test(`orphans plan() ${name}`, () => {

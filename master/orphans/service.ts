@@ -5,7 +5,7 @@
 import { assertNever, toZesterError } from "../../core/errors.ts";
 import { ORPHAN_SCAN_MS } from "../../core/limits.ts";
 import type { Timer } from "../../core/ports.ts";
-import type { Job } from "../../core/wire/job.ts";
+import { isTerminal, type Job } from "../../core/wire/job.ts";
 import { liveMasters } from "../alive/service.ts";
 import { run } from "../dispatch/service.ts";
 import { heardBefore } from "../jobs/heard.ts";
@@ -90,7 +90,12 @@ async function readIndex({ jobs, watchers }: OrphanPorts): Promise<IndexedJob[]>
   const entries = await jobs.active();
   return await Promise.all(
     entries.filter(({ jid }) => !watchers.isHeld(jid))
-      .map(async ({ jid }) => ({ jid, record: await jobs.read(jid) })),
+      .map(async ({ jid, updatedMs: indexedMs, revision }) => ({
+        jid,
+        indexedMs,
+        revision,
+        record: await jobs.read(jid),
+      })),
   );
 }
 
@@ -101,7 +106,7 @@ async function perform(action: OrphanAction, ports: OrphanPorts): Promise<void> 
     case "wait":
       return;
     case "unindex":
-      return await ports.jobs.unindex(jid);
+      return await clearIndex(jid, action.revision, ports);
     case "fail":
     case "finalize":
     case "reclaim":
@@ -109,6 +114,12 @@ async function perform(action: OrphanAction, ports: OrphanPorts): Promise<void> 
     default:
       return assertNever(action);
   }
+}
+
+/** The scan may have read what was long out of date: the leader has the last word, and a newer entry stays. */
+async function clearIndex(jid: string, revision: bigint, { jobs }: OrphanPorts): Promise<void> {
+  const record = await jobs.read(jid, { leader: true });
+  if (record === null || isTerminal(record.status)) await jobs.unindex(jid, revision);
 }
 
 /** Takes the job by compare-and-set, then ends it or goes on with it. Whoever loses the race does nothing. */

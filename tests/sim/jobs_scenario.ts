@@ -343,7 +343,8 @@ class JobsReferee {
 
   /** Every job has ended, and nothing is left in the index. */
   isSettled(): boolean {
-    return this.#world.nodes.every((node) => node.isRunning) && this.#active.size === 0 &&
+    const indexed = [...this.#active].some((key) => this.#records.has(key.slice("active.".length)));
+    return this.#world.nodes.every((node) => node.isRunning) && !indexed &&
       [...this.#records.values()].every((job) => isTerminal(job.status)) &&
       [...this.#accepted].every((jid) => this.#records.has(jid));
   }
