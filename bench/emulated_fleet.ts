@@ -36,8 +36,6 @@ export interface EmulatedFleetOptions {
   /** Enrolled, never connected: a job on one of them runs until it is given up. */
   readonly silent?: number;
   readonly masters?: number;
-  /** One login for all peels, that may do everything, instead of one each with its permissions. */
-  readonly sharedLogin?: boolean;
 }
 
 export interface EmulatedFleet {
@@ -95,9 +93,8 @@ export async function startEmulatedFleet(options: EmulatedFleetOptions): Promise
       ranks.masters.push(startChild(await masterSpec(fleet, url, id), data));
     }
     await Promise.all(ranks.masters.map(untilReady));
-    const shared = options.sharedLogin === true ? [LOGIN.user, LOGIN.password] : [];
     const emulator = startChild(
-      program("emulated_peels.ts", [url, `${ids.length}`, join(data, "auth"), ...shared]),
+      program("emulated_peels.ts", [url, `${ids.length}`, join(data, "auth")]),
       data,
     );
     const bare = startChild(

@@ -3,9 +3,9 @@
  * as real ones do; they keep no journal and run nothing. A command without any header is of the bare job that is the floor:
  * it is answered with as many bytes, unsigned, over the same connection.
  *
- *     emulated_peels.ts URL COUNT AUTH_DIR [USER PASSWORD]
+ *     emulated_peels.ts URL COUNT AUTH_DIR
  *
- * With a login, all peels share it. Says `connected in <seconds>` when all are there; ends with its standard input.
+ * Says `connected in <seconds>` when all are there; ends with its standard input.
  */
 import { connect, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { readTrust } from "../core/adapters/connect.ts";
@@ -27,15 +27,9 @@ import { emulatedIds, emulatedSigner, emulatedUser, GENERATION } from "./emulate
 /** Connections that are being made at the same time: more only make the server's handshakes wait for each other. */
 const CONNECTS_AT_ONCE = 50;
 
-interface Login {
-  readonly user: string;
-  readonly password: string;
-}
-
 interface PeelOptions {
   readonly servers: string;
   readonly keyring: Keyring;
-  readonly shared: Login | undefined;
 }
 
 /** One peel. */
@@ -135,7 +129,7 @@ interface Said {
 }
 
 async function join(id: string, options: PeelOptions): Promise<EmulatedPeel> {
-  const { user, password } = options.shared ?? emulatedUser(id);
+  const { user, password } = emulatedUser(id);
   const connection = await connect({
     servers: options.servers,
     user,
@@ -164,14 +158,12 @@ async function joinAll(ids: readonly string[], options: PeelOptions): Promise<Em
 }
 
 if (import.meta.main) {
-  const [servers = "", count = "", auth = "", user, password = ""] = Deno.args;
+  const [servers = "", count = "", auth = ""] = Deno.args;
   const trust = await readTrust(auth);
-  const shared = user === undefined ? undefined : { user, password };
   const before = performance.now();
   const peels = await joinAll(emulatedIds(Number(count)), {
     servers,
     keyring: keyringOf(() => trust),
-    shared,
   });
   const seconds = (performance.now() - before) / 1_000;
   for (const peel of peels) peel.beat();

@@ -136,8 +136,12 @@ const parseWithSource = JSON.parse as (
   reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,
 ) => unknown;
 
+/** As many digits as a double may not hold. */
+const LONG_NUMBER = /\d{16}/;
+
 /** Parses JSON, keeping integers that a double cannot hold as bigints. */
 export function parseJson(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text); // nearly always, and many times faster
   return parseWithSource(text, (_key, value, { source }) => {
     const isRounded = typeof value === "number" && !Number.isSafeInteger(value) &&
       source !== undefined && /^-?\d+$/.test(source);
