@@ -119,11 +119,12 @@ export function followJob(
     if (over) return;
     if (job === null) return fail(new ZesterError("job_unknown", `job ${jid} is gone`));
     if (isTerminal(job.status)) return await conclude(job);
-    if (allHaveAnswered()) {
+    const deadlineMs = job.deadlineMs ?? job.createdMs + job.timeoutMs;
+    // In time only: once its time is over, the end may be stored without those that came late.
+    if (allHaveAnswered() && clock.now() < deadlineMs) {
       if (answeredBefore) return concludeWithoutOwner();
       answeredBefore = true; // its owner, if there is one, has until the next look to store the end
     }
-    const deadlineMs = job.deadlineMs ?? job.createdMs + job.timeoutMs;
     if (clock.now() < deadlineMs + FOLLOW_OVERDUE_MS) return;
     fail(
       new ZesterError("timeout", `job ${jid}: its time is over, and no master has stored its end`),

@@ -362,6 +362,9 @@ class JobsReferee {
     }
     for (const { jid, status } of this.#told) {
       const stored = this.#records.get(jid)?.status;
+      // Whoever heard all answers may say so before, or without, a master that stores it: it is what happened.
+      const allDone = PEELS.every((peel) => this.#finished.has(`${jid} ${peel}`));
+      if (status === "complete" && allDone) continue;
       assert.equal(
         stored,
         status,
