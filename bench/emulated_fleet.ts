@@ -2,7 +2,7 @@
  * A broker, real masters and emulated peels as processes of their own, with an operator in this one; and beside them, on the
  * same broker and the same connections of the peels, the bare master that is the floor.
  */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect, type NatsConnection as BareConnection } from "@nats-io/transport-node";
 import { readTrust } from "../core/adapters/connect.ts";
@@ -94,11 +94,20 @@ export async function startEmulatedFleet(options: EmulatedFleetOptions): Promise
     }
     await Promise.all(ranks.masters.map(untilReady));
     const emulator = startChild(
-      program("emulated_peels.ts", [url, `${ids.length}`, join(data, "auth")]),
+      program(new URL("./emulated_peels.ts", import.meta.url), [
+        url,
+        `${ids.length}`,
+        join(data, "auth"),
+      ]),
       data,
     );
     const bare = startChild(
-      program("bare_job.ts", [url, LOGIN.user, LOGIN.password, `${ids.length}`]),
+      program(new URL("./bare_job.ts", import.meta.url), [
+        url,
+        LOGIN.user,
+        LOGIN.password,
+        `${ids.length}`,
+      ]),
       data,
     );
     ranks.near.push(emulator, bare);
@@ -192,17 +201,17 @@ async function untilReady(master: Child): Promise<void> {
 }
 
 /** A program of this folder that says on a line of its own that it is ready; a number in it is its address. */
-function program(file: string, args: readonly string[]): ChildSpec {
+function program(file: URL, args: readonly string[]): ChildSpec {
   return {
     role: "peel",
-    id: file.replace(".ts", ""),
+    id: basename(fileURLToPath(file), ".ts"),
     program: Deno.execPath(),
     args: [
       "run",
       "--quiet",
       "--no-prompt",
       "--allow-all",
-      fileURLToPath(new URL(`./${file}`, import.meta.url)),
+      fileURLToPath(file),
       ...args,
     ],
     listening: (line) => /^(?:connected in|bare master) (\S+)$/.exec(line)?.[1] ?? null,
