@@ -1,22 +1,35 @@
-/** The `zester` command: hands the machine to `app.ts` and ends with its exit code. */
-import { systemClock } from "../core/adapters/system_clock.ts";
-import { listFolder, systemFiles } from "../core/adapters/system_files.ts";
-import { systemRandom } from "../core/adapters/system_random.ts";
-import { type Fleet, runCli } from "./app.ts";
+/** The `zester` command. Plain help and version load next to nothing; else the machine is handed to `app.ts`. */
+import type { Fleet } from "./app.ts";
 import type { Io } from "./io.ts";
 
 const encoder = new TextEncoder();
 const COLUMNS_DEFAULT = 80;
 
-function main(): Promise<number> {
-  const io = systemIo();
-  return runCli(Deno.args, io, async (context): Promise<Fleet> => {
+async function main(): Promise<number> {
+  const [word, ...more] = Deno.args;
+  const stdout = (text: string): void => writeAll(Deno.stdout, text);
+  if (more.length === 0 && (word === "--help" || word === "-h")) {
+    const { helpFor } = await import("./render/help.ts");
+    stdout(helpFor([]) ?? "");
+    return 0;
+  }
+  if (more.length === 0 && (word === "version" || word === "--version")) {
+    return (await import("./commands/version.ts")).version(undefined, { stdout });
+  }
+  const { runCli } = await import("./app.ts");
+  const io = await systemIo();
+  return await runCli(Deno.args, io, async (context): Promise<Fleet> => {
     const { openFleet } = await import("./fleet.ts");
     return await openFleet(context, io);
   });
 }
 
-function systemIo(): Io {
+async function systemIo(): Promise<Io> {
+  const [{ systemClock }, { listFolder, systemFiles }, { systemRandom }] = await Promise.all([
+    import("../core/adapters/system_clock.ts"),
+    import("../core/adapters/system_files.ts"),
+    import("../core/adapters/system_random.ts"),
+  ]);
   return {
     stdout: (text) => writeAll(Deno.stdout, text),
     stderr: (text) => writeAll(Deno.stderr, text),
