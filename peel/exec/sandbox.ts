@@ -1,56 +1,27 @@
 /**
- * The one maker of workers. It always passes a permissions object, since without one a worker inherits everything; it
- * handles the worker's errors, since an unhandled one ends the whole process; and it ends the worker by a deadline.
+ * The one maker of workers. A worker gets a permissions object that allows nothing, since without one it inherits
+ * everything; and its errors are handled here, since an unhandled one ends the whole process.
  */
-import type { PlainValue } from "../../core/module.ts";
 import type { Clock } from "../../core/ports.ts";
+import { openExchange, type Sandbox } from "./exchange.ts";
 
-export interface WorkerRequest {
-  readonly module: string;
-  readonly params: Readonly<Record<string, unknown>>;
-}
+export type { HostDoor, Sandbox, TaskOptions } from "./exchange.ts";
 
-/** What is left of a function that somebody else ended. */
-const ENDED: WorkerReply = { ok: false, message: "ended from outside" };
-
-export type WorkerReply = { ok: true; value: PlainValue } | { ok: false; message: string };
-
-export interface WorkerOptions {
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  /** Ends the worker when it aborts. */
-  readonly signal: AbortSignal;
-  /** Called when the worker is over, however it ended: ends what it started outside of itself. */
-  cleanUp?(): void;
-}
-
-/** Runs one function in a worker of its own that may touch nothing outside. */
-export function runInWorker(
-  request: WorkerRequest,
-  { clock, timeoutMs, signal, cleanUp }: WorkerOptions,
-): Promise<WorkerReply> {
-  if (signal.aborted) return Promise.resolve(ENDED);
+/** Makes one worker. It starts at once, so that it is warm when its first task comes. */
+export function openSandbox(clock: Clock): Sandbox {
   const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     type: "module",
     deno: { permissions: "none" },
   });
-  const { promise, resolve } = Promise.withResolvers<WorkerReply>();
-  const deadline = clock.after(timeoutMs, () => {
-    resolve({ ok: false, message: `still running after ${timeoutMs} ms, ended` });
-  });
-  const end = () => resolve(ENDED);
-  signal.addEventListener("abort", end, { once: true });
-  worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => resolve(data);
-  worker.onmessageerror = () => resolve({ ok: false, message: "its result cannot be passed on" });
+  const exchange = openExchange({
+    send: (message) => worker.postMessage(message),
+    end: () => worker.terminate(),
+  }, clock);
+  worker.onmessage = ({ data }) => exchange.take(data);
+  worker.onmessageerror = () => exchange.close({ message: "it sent what cannot be passed on" });
   worker.onerror = (event) => {
     event.preventDefault();
-    resolve({ ok: false, message: event.message });
+    exchange.close({ message: event.message });
   };
-  worker.postMessage(request);
-  return promise.finally(() => {
-    deadline.cancel();
-    signal.removeEventListener("abort", end);
-    worker.terminate();
-    cleanUp?.();
-  });
+  return exchange.sandbox;
 }

@@ -1,22 +1,14 @@
-/** Entry of the workers in which modules run. It has the permissions its maker gave it, and nothing else. */
+/** Entry of the workers in which modules run. A worker has no permission at all: what it does outside, its peel does for it. */
 import { modules } from "../../modules/mod.ts";
-import type { WorkerReply, WorkerRequest } from "./sandbox.ts";
+import { lockDown } from "./lockdown.ts";
+import { openPerformer } from "./performer.ts";
+import type { FromWorker, ToWorker } from "./protocol.ts";
 
-const scope = self as unknown as {
-  onmessage: (event: MessageEvent<WorkerRequest>) => void;
-  postMessage(reply: WorkerReply): void;
-};
+const scope = self as unknown as EventTarget & { postMessage(message: FromWorker): void };
 
-scope.onmessage = async ({ data: { module, params } }) => {
-  try {
-    const load = Object.hasOwn(modules, module) ? modules[module] : undefined;
-    if (load === undefined) throw new Error(`no module ${module}`);
-    const { default: spec } = await load();
-    scope.postMessage({ ok: true, value: await spec.run(params) });
-  } catch (thrown) {
-    scope.postMessage({
-      ok: false,
-      message: thrown instanceof Error ? thrown.message : String(thrown),
-    });
-  }
-};
+const performer = openPerformer({ post: scope.postMessage.bind(scope), shipped: modules });
+scope.addEventListener("message", (event) => {
+  performer.take((event as MessageEvent<ToWorker>).data);
+});
+performer.watch(scope);
+lockDown(scope);
