@@ -5,7 +5,15 @@ import type { Query, ReplyKinds, ReplyOf } from "../core/wire/query.ts";
 import { toZesterError, ZesterError } from "../core/errors.ts";
 import { printable } from "../core/printable.ts";
 import type { Resolution } from "../core/target/ask.ts";
-import { COLORS, type CommonFlags, FLAGS, OUTPUTS } from "./commands/flags.ts";
+import {
+  COLORS,
+  type CommonFlags,
+  FLAGS,
+  type ListFlags,
+  OUTPUTS,
+  SHOWS,
+  valueForm,
+} from "./commands/flags.ts";
 import type { ContextShowFlags } from "./commands/context_show.ts";
 import type { FollowControl } from "./commands/follow_run.ts";
 import type { JobListFlags } from "./commands/job_list.ts";
@@ -22,6 +30,14 @@ import { chooseStyle } from "./render/style.ts";
 
 /** Opens the fleet of a context; called only by commands that need one. */
 export type OpenFleet = (context: string | undefined) => Promise<Fleet>;
+
+/** Opens the way around the masters; called only for `--direct`. */
+export type OpenDirect = (context: string | undefined) => Promise<DirectFleet>;
+
+export interface Doors {
+  readonly open: OpenFleet;
+  readonly openDirect: OpenDirect;
+}
 
 /** How a follow is told to its caller, until when it goes on, and how it is stopped. */
 export type FollowHow = Partial<FollowControl> & { readonly until?: "accepted" | "done" };
@@ -45,8 +61,19 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
+/** What an operator can do with peels alone. */
+export interface DirectFleet {
+  /** Has peels run a function and reports what they answer. */
+  run(
+    request: RunRequest,
+    onEvent: (event: RunEvent) => void,
+    how?: FollowHow,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Runs one command line; gives the exit code. Never throws. */
-export async function runCli(argv: readonly string[], io: Io, open: OpenFleet): Promise<number> {
+export async function runCli(argv: readonly string[], io: Io, doors: Doors): Promise<number> {
   try {
     const invocation = readInvocation(argv);
     switch (invocation.kind) {
@@ -55,7 +82,7 @@ export async function runCli(argv: readonly string[], io: Io, open: OpenFleet): 
       case "version":
         return version(undefined, io);
       case "command":
-        return await runCommand(invocation.inputs, io, open);
+        return await runCommand(invocation.inputs, io, doors);
     }
   } catch (thrown) {
     return showError(toZesterError(thrown, "zester"), argv, io);
@@ -94,18 +121,18 @@ type Stricli = typeof import("@stricli/core");
 
 interface Context extends CommandContext {
   readonly io: Io;
-  readonly open: OpenFleet;
+  readonly doors: Doors;
   done(code: number): void;
 }
 
-async function runCommand(inputs: readonly string[], io: Io, open: OpenFleet): Promise<number> {
+async function runCommand(inputs: readonly string[], io: Io, doors: Doors): Promise<number> {
   const stricli = await import("@stricli/core");
   let failure: ZesterError | null = null;
   let code: number | null = null;
   const app = application(stricli, (error) => failure = error);
   // What the parser would print is turned into errors of ours; see `text` below.
   const nowhere = { write: () => {} };
-  const context = { process: { stdout: nowhere, stderr: nowhere }, io, open, done };
+  const context = { process: { stdout: nowhere, stderr: nowhere }, io, doors, done };
   await stricli.run(app, inputs, context);
   if (failure !== null) throw failure;
   return code ?? 1;
@@ -139,6 +166,7 @@ function application(stricli: Stricli, fail: (error: ZesterError) => void): Appl
       routes: { list: masterListRoute(stricli) },
     }),
     target: targetRoute(stricli),
+    doc: docRoute(stricli),
     context: buildRouteMap({
       docs: { brief: COMMANDS.context.brief },
       routes: { show: contextShowRoute(stricli), list: contextListRoute(stricli) },
@@ -199,19 +227,28 @@ function usageError(stricli: Stricli, thrown: unknown): unknown {
     return say(`--${name}: "${input}" is not ${why}`);
   }
   if (thrown instanceof stricli.UnsatisfiedFlagError) {
-    return say(`--${thrown.externalFlagName} needs a value`);
+    const flag = `--${thrown.externalFlagName}`;
+    return say(`${flag} needs a value`, `for example ${flag} ${valueForm(flag)}`);
   }
   if (thrown instanceof stricli.UnexpectedFlagError) {
-    return say(`--${thrown.externalFlagName} is given twice`);
+    return say(`--${thrown.externalFlagName} is given twice`, "leave one of them out");
   }
   if (thrown instanceof stricli.UnexpectedPositionalError) {
-    return say(`unexpected argument "${thrown.input}"`);
+    return say(`unexpected argument "${thrown.input}"`, "zester help says what each command takes");
   }
   if (thrown instanceof stricli.UnsatisfiedPositionalError) {
-    return say(`<${thrown.placeholder}> is missing`);
+    const { placeholder } = thrown;
+    return say(`<${placeholder}> is missing`, MISSING_FIX[placeholder] ?? "zester help");
   }
   return thrown instanceof Error ? say(thrown.message) : thrown;
 }
+
+/** Where to find what a command needs. */
+const MISSING_FIX: Readonly<Record<string, string>> = {
+  jid: "zester job list shows ids; the beginning of one is enough",
+  peel: "zester peel list shows ids",
+  target: "zester target '*', for example; zester help target",
+};
 
 // ---- commands ------------------------------------------------------------------------------------------------
 
@@ -248,18 +285,43 @@ function amount(value: string): string {
   return value;
 }
 
+/** Nobody at a time, or nobody at all, is a mistake. */
+function amountAboveNone(value: string): string {
+  if (/^0+%?$/.test(value)) throw new Error("above 0: nobody would run it");
+  return amount(value);
+}
+
+function names(value: string): string[] {
+  const list = value.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  if (list.length === 0) throw new Error("a list of fields such as jid,status");
+  return list;
+}
+
 const COMMON_FLAGS = {
   output: { kind: "enum", values: OUTPUTS, optional: true, brief: FLAGS.output.help },
+  fields: { kind: "parsed", parse: names, optional: true, brief: FLAGS.fields.help },
   context: { kind: "parsed", parse: text, optional: true, brief: FLAGS.context.help },
   color: { kind: "enum", values: COLORS, optional: true, brief: FLAGS.color.help },
   quiet: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.quiet.help },
   verbose: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.verbose.help },
 } as const;
 const ALIASES = { o: "output", q: "quiet", v: "verbose" } as const;
+const LIST_FLAGS = {
+  ...COMMON_FLAGS,
+  watch: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.watch.help },
+} as const;
+const LIST_ALIASES = { ...ALIASES, w: "watch" } as const;
 
 const SCREEN_FLAGS = {
   ...COMMON_FLAGS,
+  show: { kind: "enum", values: SHOWS, optional: true, brief: FLAGS.show.help },
   noProgress: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.noProgress.help },
+  detailedExit: {
+    kind: "boolean",
+    optional: true,
+    withNegated: false,
+    brief: FLAGS.detailedExit.help,
+  },
 } as const;
 const RUN_FLAGS = {
   ...SCREEN_FLAGS,
@@ -274,36 +336,60 @@ function runRoute({ buildCommand }: Stricli) {
     parameters: {
       flags: {
         ...RUN_FLAGS,
-        batch: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.batch.help },
+        test: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.test.help },
+        direct: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.direct.help },
+        batch: { kind: "parsed", parse: amountAboveNone, optional: true, brief: FLAGS.batch.help },
         batchWait: { kind: "parsed", parse: duration, optional: true, brief: FLAGS.batchWait.help },
         maxFail: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.maxFail.help },
-        limit: { kind: "parsed", parse: amount, optional: true, brief: FLAGS.limit.help },
+        limit: { kind: "parsed", parse: amountAboveNone, optional: true, brief: FLAGS.limit.help },
         seed: { kind: "parsed", parse: text, optional: true, brief: FLAGS.seed.help },
       },
       aliases: ALIASES,
       positional: { kind: "array", minimum: 2, parameter: word("target and function") },
     },
     async func(flags, target, name, ...words) {
-      const { run } = await import("./commands/run.ts");
-      const fleet = lazyFleet(() => this.open(flags.context));
-      try {
-        this.done(await run({ target, function: name, words, flags }, this.io, fleet));
-      } finally {
-        await fleet.close();
+      const { run, runDirectly } = await import("./commands/run.ts");
+      const given = { target, function: name, words, flags };
+      if (flags.direct) {
+        const fleet = lazy(() => this.doors.openDirect(flags.context));
+        return await closing(
+          fleet,
+          async () => this.done(await runDirectly(given, this.io, fleet)),
+        );
       }
+      const fleet = lazyFleet(() => this.doors.open(flags.context));
+      await closing(fleet, async () => this.done(await run(given, this.io, fleet)));
     },
   });
 }
 
 /** Opened by the first request, so that a mistake in the arguments costs no connection. */
-function lazyFleet(open: () => Promise<Fleet>): Pick<Fleet, "run" | "cancel" | "close"> {
-  let opening: Promise<Fleet> | null = null;
+function lazy<T extends DirectFleet>(
+  open: () => Promise<T>,
+): DirectFleet & { opened(): Promise<T> } {
+  let opening: Promise<T> | null = null;
   const opened = () => opening ??= open();
   return {
+    opened,
     run: async (request, onEvent, how) => await (await opened()).run(request, onEvent, how),
-    cancel: async (jid) => await (await opened()).cancel(jid),
     close: async () => await (await opening?.catch(() => null))?.close(),
   };
+}
+
+function lazyFleet(open: () => Promise<Fleet>): Pick<Fleet, "run" | "cancel" | "close"> {
+  const fleet = lazy(open);
+  return { ...fleet, cancel: async (jid) => await (await fleet.opened()).cancel(jid) };
+}
+
+async function closing(
+  fleet: { close(): Promise<void> },
+  use: () => Promise<void>,
+): Promise<void> {
+  try {
+    await use();
+  } finally {
+    await fleet.close();
+  }
 }
 
 /** Opens the fleet of the context, does something with it, and closes it. */
@@ -312,12 +398,8 @@ async function withFleet(
   flags: CommonFlags,
   use: (fleet: Fleet) => Promise<number>,
 ): Promise<void> {
-  const fleet = await context.open(flags.context);
-  try {
-    context.done(await use(fleet));
-  } finally {
-    await fleet.close();
-  }
+  const fleet = await context.doors.open(flags.context);
+  await closing(fleet, async () => context.done(await use(fleet)));
 }
 
 /** The one word that a command takes. */
@@ -332,7 +414,7 @@ function jobListRoute({ buildCommand }: Stricli) {
     docs: { brief: COMMANDS.job.verbs.list },
     parameters: {
       flags: {
-        ...COMMON_FLAGS,
+        ...LIST_FLAGS,
         failed: { kind: "boolean", optional: true, withNegated: false, brief: FLAGS.failed.help },
         function: { ...only, brief: FLAGS.function.help },
         user: { ...only, brief: FLAGS.user.help },
@@ -346,7 +428,7 @@ function jobListRoute({ buildCommand }: Stricli) {
         },
         limit: { kind: "parsed", parse: wholeNumber, optional: true, brief: FLAGS.limit.help },
       },
-      aliases: ALIASES,
+      aliases: LIST_ALIASES,
     },
     async func(flags) {
       const { jobList } = await import("./commands/job_list.ts");
@@ -378,9 +460,9 @@ function jobWatchRoute({ buildCommand }: Stricli) {
 }
 
 function jobActiveRoute({ buildCommand }: Stricli) {
-  return buildCommand<CommonFlags, [], Context>({
+  return buildCommand<ListFlags, [], Context>({
     docs: { brief: COMMANDS.job.verbs.active },
-    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    parameters: { flags: LIST_FLAGS, aliases: LIST_ALIASES },
     async func(flags) {
       const { jobActive } = await import("./commands/job_active.ts");
       await withFleet(this, flags, (fleet) => jobActive(flags, this.io, fleet));
@@ -419,9 +501,9 @@ function jobRerunRoute({ buildCommand }: Stricli) {
 }
 
 function peelListRoute({ buildCommand }: Stricli) {
-  return buildCommand<CommonFlags, [], Context>({
+  return buildCommand<ListFlags, [], Context>({
     docs: { brief: COMMANDS.peel.verbs.list },
-    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    parameters: { flags: LIST_FLAGS, aliases: LIST_ALIASES },
     async func(flags) {
       const { peelList } = await import("./commands/peel_list.ts");
       await withFleet(this, flags, (fleet) => peelList(flags, this.io, fleet));
@@ -441,9 +523,9 @@ function peelShowRoute({ buildCommand }: Stricli) {
 }
 
 function masterListRoute({ buildCommand }: Stricli) {
-  return buildCommand<CommonFlags, [], Context>({
+  return buildCommand<ListFlags, [], Context>({
     docs: { brief: COMMANDS.master.verbs.list },
-    parameters: { flags: COMMON_FLAGS, aliases: ALIASES },
+    parameters: { flags: LIST_FLAGS, aliases: LIST_ALIASES },
     async func(flags) {
       const { masterList } = await import("./commands/master_list.ts");
       await withFleet(this, flags, (fleet) => masterList(flags, this.io, fleet));
@@ -458,6 +540,22 @@ function targetRoute({ buildCommand }: Stricli) {
     async func(flags, expression) {
       const { target } = await import("./commands/target.ts");
       await withFleet(this, flags, (fleet) => target(expression, flags, this.io, fleet));
+    },
+  });
+}
+
+function docRoute({ buildCommand }: Stricli) {
+  const name = { placeholder: "name", parse: text, optional: true, brief: "name" } as const;
+  return buildCommand<CommonFlags, [string?], Context>({
+    docs: { brief: COMMANDS.doc.brief },
+    parameters: {
+      flags: COMMON_FLAGS,
+      aliases: ALIASES,
+      positional: { kind: "tuple", parameters: [name] },
+    },
+    async func(flags, name) {
+      const { doc } = await import("./commands/doc.ts");
+      this.done(await doc(name, flags, this.io));
     },
   });
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { CATALOG } from "../core/module/catalog.ts";
 import { VERSION } from "../core/version.ts";
 import { fakeIo, type FakeIoOptions } from "../tests/fakes/cli_io.ts";
-import { type OpenFleet, runCli } from "./app.ts";
+import { type OpenDirect, type OpenFleet, runCli } from "./app.ts";
 import type { RunRequest } from "./commands/run.ts";
 import type { RunEvent } from "./render/run_model.ts";
 
@@ -15,13 +16,18 @@ const DISK = {
   [`${CONTEXTS}/lab.yaml`]: "",
 };
 
-const noFleet: OpenFleet = () => {
+const noFleet = () => {
   throw new Error("this command must not open a connection");
 };
 
-async function zester(line: string, options: FakeIoOptions = {}, open = noFleet) {
+async function zester(
+  line: string,
+  options: FakeIoOptions = {},
+  open: OpenFleet = noFleet,
+  openDirect: OpenDirect = noFleet,
+) {
   const io = fakeIo({ disk: DISK, ...options });
-  const code = await runCli(line.split(" "), io, open);
+  const code = await runCli(line.split(" "), io, { open, openDirect });
   return { code, ...io.text() };
 }
 
@@ -90,10 +96,37 @@ Deno.test("runCli() runs a function on the fleet of the context, and closes it",
   assert.equal(fleet.closed(), 1);
 });
 
+Deno.test("runCli() goes past the masters with --direct, and opens nothing else", async () => {
+  const fleet = recordingFleet();
+  const openDirect: OpenDirect = async (context) => await fleet.open(context);
+  const { code, stdout, stderr } = await zester("--direct a test.ping", {}, noFleet, openDirect);
+  assert.deepEqual([code, fleet.closed()], [0, 1]);
+  assert.match(stdout, /^a {2}true {3}3ms\n1 peel in /);
+  assert.match(stderr, /\nRun {5}j1 {3}without a master · timeout 1m\n$/);
+});
+
 Deno.test("runCli() passes words after -- on as they are", async () => {
   const fleet = recordingFleet();
   await zester("a test.echo -q -- --help", {}, fleet.open);
   assert.equal(fleet.seen[0]?.request.id, "--help");
+});
+
+/** Words of a command line that has nothing of a shell but quotes. */
+function shellWords(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)]
+    .map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, "$1$2"));
+}
+
+Deno.test("runCli() takes every command line in the examples of the modules", async () => {
+  const lines = CATALOG.flatMap(({ examples }) => examples.flatMap(({ code }) => code.split("\n")))
+    .filter((line) => line.startsWith("zester ") && !/[|;\\]\s*$|=@/.test(line));
+  assert.ok(lines.length > 50, `${lines.length} lines`);
+  for (const line of lines) {
+    const io = fakeIo({ disk: DISK });
+    const { open } = recordingFleet();
+    const code = await runCli(shellWords(line).slice(1), io, { open, openDirect: noFleet });
+    assert.equal(code, 0, `${line}\n${io.text().stderr}`);
+  }
 });
 
 const printed: [line: string, want: string | RegExp][] = [
@@ -106,8 +139,10 @@ const printed: [line: string, want: string | RegExp][] = [
   ["job list --help", /\n {2}rerun {4}again, all or part\n/],
   ["peel --help", /^The peels of the fleet/],
   ["master --help", /^The masters that are alive/],
+  ["doc --help", /^Which functions there are, and how each is used/],
+  ["* file.managed --help", /^file\.managed: Keeps .*\n/],
   ["help exit-codes", /\n {4}5 {2}nobody matched the target\n/],
-  ["help flags", /-o, --output table\|json\|jsonl\|yaml\|text\|ids/],
+  ["help flags", /-o, --output table\|wide\|json\|jsonl\|yaml\|text\|ids/],
   ["context list", `* default  ${CONTEXTS}/default.yaml\n  lab      ${CONTEXTS}/lab.yaml\n`],
   ["context list -o ids", "default\nlab\n"],
   [
@@ -147,14 +182,19 @@ const refused: [line: string, code: number, stderr: string][] = [
   [
     "a test.ping -o jsn",
     2,
-    'error ZE0002: --output: "jsn" is not one of table, json, jsonl, yaml, text, ids\n',
+    'error ZE0002: --output: "jsn" is not one of table, wide, json, jsonl, yaml, text, ids\n',
   ],
   [
     "job lst",
     2,
     'error ZE0002: job has no verb "lst"\n  fix      did you mean `zester job list`?\n',
   ],
-  ["job show", 2, "error ZE0002: <jid> is missing\n"],
+  [
+    "job show",
+    2,
+    "error ZE0002: <jid> is missing\n" +
+    "  fix      zester job list shows ids; the beginning of one is enough\n",
+  ],
   [
     "job list --since yesterday",
     2,
@@ -166,15 +206,55 @@ const refused: [line: string, code: number, stderr: string][] = [
     2,
     'error ZE0002: --batch: "half" is not a number such as 5, or a share such as 10%\n',
   ],
-  ["a test.ping --seed x", 2, "error ZE0002: --seed means nothing without --limit\n"],
+  [
+    "a test.ping --seed x",
+    2,
+    "error ZE0002: --seed means nothing without --limit\n  fix      add --limit 10%, for example\n",
+  ],
+  [
+    "a test.ping --limit 0%",
+    2,
+    'error ZE0002: --limit: "0%" is not above 0: nobody would run it\n',
+  ],
+  [
+    "a test.ping --direct --limit 5 --max-fail 0",
+    2,
+    "error ZE0002: --direct cannot be combined with --max-fail, --limit\n" +
+    "  fix      leave out --direct, or --max-fail, --limit: that is a master's work\n",
+  ],
+  [
+    "a test.ping --fields peel,status",
+    2,
+    'error ZE0002: --fields: there is no field "peel"\n' +
+    "  fix      fields: peel_id, status, success, results, error, late, test\n",
+  ],
+  [
+    "a test.ping --timeout 7d",
+    2,
+    "error ZE0002: --timeout 7d: a job may take 6d at most\n" +
+    "  fix      what a job signs may not live longer; start it again later, or run it in parts\n",
+  ],
   [
     "a test.ping --timeout 5",
     2,
     'error ZE0002: --timeout: "5" is not a duration such as 30s, 5m or 1h30m, or 0\n',
   ],
-  ["a test.ping -o", 2, "error ZE0002: --output needs a value\n"],
-  ["a test.ping -q -q", 2, "error ZE0002: --quiet is given twice\n"],
-  ["context list extra", 2, 'error ZE0002: unexpected argument "extra"\n'],
+  [
+    "a test.ping -o",
+    2,
+    "error ZE0002: --output needs a value\n" +
+    "  fix      for example --output table|wide|json|jsonl|yaml|text|ids\n",
+  ],
+  [
+    "a test.ping -q -q",
+    2,
+    "error ZE0002: --quiet is given twice\n  fix      leave one of them out\n",
+  ],
+  [
+    "context list extra",
+    2,
+    'error ZE0002: unexpected argument "extra"\n  fix      zester help says what each command takes\n',
+  ],
   [
     "help ouput",
     2,

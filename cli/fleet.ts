@@ -4,10 +4,11 @@ import { cancelJob, dispatchAndFollow, followExisting, query } from "../core/cli
 import { type Context, findContext } from "../core/context.ts";
 import { fromBase64Url, signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
-import { ZesterError } from "../core/errors.ts";
+import { isZesterError, ZesterError } from "../core/errors.ts";
 import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
-import { connectNats, type NatsConnection } from "../core/nats/mod.ts";
+import { connectNats, enrolledPeels, type NatsConnection } from "../core/nats/mod.ts";
 import { voiceOf } from "../core/outgoing.ts";
+import type { Signer } from "../core/ports.ts";
 import { askTarget } from "../core/target/ask.ts";
 import { openTrust, type Trust } from "../core/trust.ts";
 import { isTerminal, type Job, newJob } from "../core/wire/job.ts";
@@ -18,29 +19,27 @@ import type { Io } from "./io.ts";
 /** Connects to the fleet of a context. Fails at once when nobody is there. */
 export async function openFleet(named: string | undefined, io: Io): Promise<Fleet> {
   const context = await findContext(io.env, io.home, io.files, named);
-  const signer = await readParsed(
-    context.operatorSeedFile,
-    "operator seed",
-    (text) => signerFromSeed(decodeSeedNkey("user", text)),
-  );
-  const trust = await readTrust(context);
-  requireTrusted(context, signer.keyId, trust);
-  const nats = await connect(context);
-  const { bus } = nats;
+  const { operator, user, passwordFile, operatorSeedFile: seedFile } = context;
+  const login = { role: "operator", user, passwordFile, seedFile } as const;
+  const { signer, trust, nats, lost } = await enter(context, login);
+  const { bus, store } = nats;
   const { clock } = io;
   const ports = {
-    operator: context.operator,
+    operator,
     bus,
     clock,
     voice: voiceOf({ signer, generation: FIRST_GENERATION }, bus, clock),
     keyring: keyringOf(() => trust),
+    lost,
   };
   return {
     run: (request, onEvent, how) =>
-      dispatchAndFollow(jobOf(request, clock.now()), onEvent, ports, how),
+      dispatchAndFollow(jobOf(request, clock.now()), onEvent, ports, how)
+        .catch((thrown) => Promise.reject(withDirectHint(thrown, context))),
     watch: (jid, onEvent, how) => followExisting(jid, onEvent, ports, how),
     ask: (name, asked) => query(name, asked, ports),
-    resolve: (target) => askTarget(target, { ...ports, store: nats.store }),
+    resolve: (target) =>
+      askTarget(target, { ...ports, store, listPeels: () => enrolledPeels(bus) }),
     async cancel(given) {
       const { jid, status } = await cancelJob(given, ports);
       return { jid, status, ended: isTerminal(status) };
@@ -49,23 +48,61 @@ export async function openFleet(named: string | undefined, io: Io): Promise<Flee
   };
 }
 
-/** Masters would drop what this key signs without a word, so it is said here. */
+/** Whoever may go around the masters is reminded of it when none of them answers. */
+function withDirectHint(thrown: unknown, { direct }: Context): unknown {
+  if (direct === null || !isZesterError(thrown, "no_responders")) return thrown;
+  const fix = `${thrown.fix}\nor command the peels without one: zester --direct …`;
+  return new ZesterError(thrown.code, thrown.message, { cause: thrown.cause, fix });
+}
+
+/** One of the two ways in which an operator is known: to the masters, or to peels for direct mode. */
+export interface Login {
+  readonly role: "operator" | "direct";
+  readonly user: string | null;
+  readonly passwordFile: string | null;
+  readonly seedFile: string;
+}
+
+export interface Entered {
+  readonly signer: Signer;
+  readonly trust: Trust;
+  readonly nats: NatsConnection;
+  /** Aborted when the connection is gone. */
+  readonly lost: AbortSignal;
+}
+
+/** Reads the keys and connects. */
+export async function enter(context: Context, login: Login): Promise<Entered> {
+  const signer = await readParsed(
+    login.seedFile,
+    `${login.role} seed`,
+    (text) => signerFromSeed(decodeSeedNkey("user", text)),
+  );
+  const trust = await readTrust(context);
+  requireTrusted(context, login, signer.keyId, trust);
+  const lost = new AbortController();
+  const nats = await connect(context, login, () => lost.abort());
+  return { signer, trust, nats, lost: lost.signal };
+}
+
+/** Whoever gets what this key signs would drop it without a word, so it is said here. */
 function requireTrusted(
-  { operator, operatorSeedFile, trustFile }: Context,
+  { operator, trustFile }: Context,
+  { role, seedFile }: Login,
   keyId: string,
   trust: Trust,
 ): void {
-  if (
-    trust.keys.some((key) =>
-      key.keyId === keyId && key.purpose === "operator" && key.name === operator
-    )
-  ) return;
+  const isTrusted = trust.keys.some((key) =>
+    key.keyId === keyId && key.purpose === role && key.name === operator
+  );
+  if (isTrusted) return;
+  const seedKey = role === "operator" ? "operator_seed_file" : "direct.seed_file";
   throw new ZesterError(
     "unknown_key",
-    `the trust document does not know this key as operator ${operator}\nkey   ${operatorSeedFile}\ntrust ${trustFile}`,
+    `the trust document does not know this key as ${role} ${operator}\nkey     ${seedFile}\ntrust   ${trustFile}`,
     {
       fix:
-        "check `operator` and `operator_seed_file` in the context, or fetch the current trust document",
+        `check \`operator\` and \`${seedKey}\` in the context, or fetch the current trust document`,
     },
   );
 }
@@ -82,14 +119,18 @@ async function readTrust({ path, trustFile, trustRoot }: Context): Promise<Trust
   return await readParsed(trustFile, "trust document", (text) => openTrust(text, root));
 }
 
-async function connect(context: Context): Promise<NatsConnection> {
-  const { servers, user, passwordFile, operator } = context;
+async function connect(
+  { servers, operator }: Context,
+  { role, user, passwordFile }: Login,
+  onLost: () => void,
+): Promise<NatsConnection> {
   return await connectNats({
     servers,
-    role: "operator",
+    role,
     identity: operator,
     mode: "cli",
     name: `zester ${operator}`,
+    onStatus: ({ kind }) => void (kind === "closed" && onLost()),
     ...(user === null ? {} : { user }),
     ...(passwordFile === null ? {} : { password: await readTextFile(passwordFile, "password") }),
   });

@@ -24,7 +24,10 @@ export function readInvocation(argv: readonly string[]): Invocation {
   const [first, second] = words.map(({ word }) => word);
   if (first === "help") return { kind: "help", words: words.slice(1).map(({ word }) => word) };
   if (flags.includes("--help") || flags.includes("-h")) {
-    return { kind: "help", words: first !== undefined && isCommand(first) ? [first] : [] };
+    if (first !== undefined && isCommand(first)) return { kind: "help", words: [first] };
+    // On the line of a run, help on what it would run.
+    const isRun = second !== undefined && FUNCTION.test(second);
+    return isRun ? { kind: "command", inputs: ["doc", second] } : { kind: "help", words: [] };
   }
   if (first === undefined) return withoutWords(argv, flags);
   if (!isCommand(first)) {

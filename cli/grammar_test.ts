@@ -23,7 +23,9 @@ const rows: [line: string, want: Invocation][] = [
   ["-h", help()],
   ["help exit-codes", help("exit-codes")],
   ["context --help", help("context")],
-  ["* test.ping --help", help()],
+  ["* test.ping --help", command("doc", "test.ping")],
+  ["* --help", help()],
+  ["doc file.managed", command("doc", "file.managed")],
 ];
 for (const [line, want] of rows) {
   Deno.test(`readInvocation() of "zester ${line}"`, () => {

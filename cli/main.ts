@@ -1,5 +1,4 @@
 /** The `zester` command. Plain help and version load next to nothing; else the machine is handed to `app.ts`. */
-import type { Fleet } from "./app.ts";
 import type { Io } from "./io.ts";
 
 const encoder = new TextEncoder();
@@ -18,9 +17,9 @@ async function main(): Promise<number> {
   }
   const { runCli } = await import("./app.ts");
   const io = await systemIo();
-  return await runCli(Deno.args, io, async (context): Promise<Fleet> => {
-    const { openFleet } = await import("./fleet.ts");
-    return await openFleet(context, io);
+  return await runCli(Deno.args, io, {
+    open: async (context) => (await import("./fleet.ts")).openFleet(context, io),
+    openDirect: async (context) => (await import("./direct_fleet.ts")).openDirect(context, io),
   });
 }
 

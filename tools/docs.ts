@@ -7,16 +7,22 @@ import { join } from "node:path";
 import { configurationPage } from "./docs/configuration_page.ts";
 import { errorsPage } from "./docs/errors_page.ts";
 import { metricsPage } from "./docs/metrics_page.ts";
+import { modulePages } from "./docs/modules_page.ts";
 import { protocolPage } from "./docs/protocol_page.ts";
 import { ROOT } from "./repository.ts";
 
-/** Generated pages by path. */
-export const PAGES: Readonly<Record<string, () => Promise<string>>> = {
+/** Generated pages by path, besides those of the modules. */
+const FIXED: Readonly<Record<string, () => Promise<string>>> = {
   "docs/configuration.md": configurationPage,
   "docs/errors.md": errorsPage,
   "docs/metrics.md": metricsPage,
   "docs/protocol.md": protocolPage,
 };
+
+/** All generated pages by path. */
+export async function generatedPages(): Promise<Readonly<Record<string, () => Promise<string>>>> {
+  return { ...FIXED, ...await modulePages() };
+}
 
 /** Paths below `root` whose content is not `pages`. */
 export async function stalePages(
@@ -46,7 +52,9 @@ async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   const made = await Promise.all(
-    Object.entries(PAGES).map(async ([path, make]) => [path, await make()] as const),
+    Object.entries(await generatedPages()).map(async ([path, make]) =>
+      [path, await make()] as const
+    ),
   );
   const pages = Object.fromEntries(made);
   const stale = await stalePages(ROOT, pages);

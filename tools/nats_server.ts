@@ -387,13 +387,17 @@ function renderUser({ user, password, permissions }: ServerUser): Record<string,
 
 function renderLogins({ users, clients }: ServerConfig): Record<string, unknown> {
   if (clients === undefined) return { authorization: { users: users.map(renderUser) } };
-  const { asked, said, heard } = clients.crossings;
+  const { asked, lists, said, heard } = clients.crossings;
+  const services = [...asked, ...lists.map((list) => list.asked)];
   return {
     accounts: {
       MASTERS: {
         jetstream: "enabled",
         users: users.map(renderUser),
-        exports: [...asked.map((service) => ({ service })), ...heard.map((stream) => ({ stream }))],
+        exports: [
+          ...services.map((service) => ({ service })),
+          ...heard.map((stream) => ({ stream })),
+        ],
         imports: said.map((subject) => ({ stream: { account: "CLIENTS", subject } })),
       },
       CLIENTS: {
@@ -401,6 +405,10 @@ function renderLogins({ users, clients }: ServerConfig): Record<string, unknown>
         exports: said.map((stream) => ({ stream })),
         imports: [
           ...asked.map((subject) => ({ service: { account: "MASTERS", subject } })),
+          ...lists.map((list) => ({
+            service: { account: "MASTERS", subject: list.asked },
+            to: list.crossed,
+          })),
           ...heard.map((subject) => ({ stream: { account: "MASTERS", subject } })),
         ],
       },

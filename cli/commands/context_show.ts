@@ -41,7 +41,7 @@ export async function contextShow(flags: ContextShowFlags, io: Io): Promise<numb
 }
 
 function rowsOf(context: Context): Row[] {
-  const { tls, origins } = context;
+  const { direct, tls, origins } = context;
   const values: Record<ContextKey, unknown> = {
     servers: context.servers,
     user: context.user,
@@ -50,6 +50,9 @@ function rowsOf(context: Context): Row[] {
     operator_seed_file: context.operatorSeedFile,
     trust_file: context.trustFile,
     trust_root: context.trustRoot,
+    "direct.user": direct?.user ?? null,
+    "direct.password_file": direct?.passwordFile ?? null,
+    "direct.seed_file": direct?.seedFile ?? null,
     "tls.ca_file": tls?.caFile ?? null,
     "tls.cert_file": tls?.certFile ?? null,
     "tls.key_file": tls?.keyFile ?? null,

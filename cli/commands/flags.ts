@@ -1,12 +1,16 @@
 /** Every flag of the CLI, once: the parser and the help are made from it. One name means one thing everywhere. */
 
 /** Forms in which an answer can be printed. */
-export const OUTPUTS = ["table", "json", "jsonl", "yaml", "text", "ids"] as const;
+export const OUTPUTS = ["table", "wide", "json", "jsonl", "yaml", "text", "ids"] as const;
 export type Output = typeof OUTPUTS[number];
 
 /** When to use colour. */
 export const COLORS = ["auto", "always", "never"] as const;
 export type Color = typeof COLORS[number];
+
+/** How much of a run is printed. */
+export const SHOWS = ["changes", "failed", "all", "summary"] as const;
+export type Show = typeof SHOWS[number];
 
 interface FlagSpec {
   readonly long: `--${string}`;
@@ -23,6 +27,26 @@ export const FLAGS = {
     short: "-o",
     value: OUTPUTS.join("|"),
     help: "form of the answer",
+  },
+  fields: {
+    long: "--fields",
+    value: "a,b.c",
+    help: "only these members, as columns or data; the names are those of -o json",
+  },
+  show: {
+    long: "--show",
+    value: SHOWS.join("|"),
+    help: "how much of a run: what changed, answered or failed (default), or less, or more",
+  },
+  watch: { long: "--watch", short: "-w", help: "stay and update a list; Ctrl-C ends it" },
+  test: { long: "--test", help: "dry run: say what would change, and change nothing" },
+  detailedExit: {
+    long: "--detailed-exit",
+    help: "exit with 6 when something changed, or with --test would change",
+  },
+  direct: {
+    long: "--direct",
+    help: "command peels without a master and without a job; needs the role for it",
   },
   timeout: {
     long: "--timeout",
@@ -64,9 +88,37 @@ export function takesNextWord(word: string): boolean {
   );
 }
 
-/** One line per flag, for the help. */
-export function flagHelp(): string {
-  const shown = SPECS.map(({ long, short, value, help }) => {
+/** What the value of a flag looks like. */
+export function valueForm(long: string): string {
+  return SPECS.find((spec) => spec.long === long)?.value ?? "";
+}
+
+/** Flags that a run takes; the others are for lists and for what else there is. */
+export const RUN_FLAG_NAMES: readonly FlagName[] = [
+  "output",
+  "fields",
+  "show",
+  "test",
+  "detailedExit",
+  "direct",
+  "timeout",
+  "async",
+  "batch",
+  "batchWait",
+  "maxFail",
+  "limit",
+  "seed",
+  "context",
+  "color",
+  "noProgress",
+  "quiet",
+  "verbose",
+];
+
+/** Two lines per flag, for the help: all flags, or those named. */
+export function flagHelp(names?: readonly FlagName[]): string {
+  const specs: readonly FlagSpec[] = names === undefined ? SPECS : names.map((name) => FLAGS[name]);
+  const shown = specs.map(({ long, short, value, help }) => {
     const names = short === undefined ? long : `${short}, ${long}`;
     return { names: value === undefined ? names : `${names} ${value}`, help };
   });
@@ -76,8 +128,14 @@ export function flagHelp(): string {
 /** Values that every command takes. */
 export interface CommonFlags {
   readonly output?: Output;
+  readonly fields?: readonly string[];
   readonly context?: string;
   readonly color?: Color;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+}
+
+/** Values that lists take. */
+export interface ListFlags extends CommonFlags {
+  readonly watch?: boolean;
 }

@@ -6,6 +6,8 @@ import { INTERRUPT_WINDOW_MS } from "../../core/limits.ts";
 import { printable } from "../../core/printable.ts";
 import type { Io } from "../io.ts";
 import { exitCodeOfError, renderError } from "../render/error.ts";
+import { checkFields } from "../render/fields.ts";
+import { OUTCOME_FIELDS } from "../render/run_data.ts";
 import { newRun, type RunEvent, takeEvent } from "../render/run_model.ts";
 import { type Screen, type ScreenFlags, screenOf, type Shown } from "../render/run_screen.ts";
 import { chooseStyle } from "../render/style.ts";
@@ -27,15 +29,19 @@ export interface FollowedRun {
   readonly shown: Shown;
   readonly flags: ScreenFlags;
   readonly follow: Follow;
-  /** Cancels the job; gives the status that it had. */
-  cancel(): Promise<{ status: string; ended: boolean }>;
+  /** Cancels the job; gives the status that it had. Null where there is no job to cancel. */
+  readonly cancel: (() => Promise<{ status: string; ended: boolean }>) | null;
 }
 
+const DETAILS = "results.details.";
 const DETACHED_EXIT = 130;
 const CANCELLED_EXIT = 9;
 
-/** Shows it; gives the exit code. */
+/** Shows it; gives the exit code. What is wrong with the flags is said before anything is sent. */
 export async function followRun(run: FollowedRun, io: Io): Promise<number> {
+  // What stands in the details is the function's own affair.
+  const fields = run.flags.fields?.filter((name) => !name.startsWith(DETAILS)) ?? [];
+  checkFields(fields, OUTCOME_FIELDS);
   const screen = screenOf(run.flags, run.shown, io);
   const state = newRun();
   const stop = new AbortController();
@@ -115,7 +121,11 @@ async function detach(
   io: Io,
 ): Promise<number> {
   screen.close();
-  const { jid } = run;
+  const { jid, cancel } = run;
+  if (cancel === null) {
+    io.stderr("Stopped waiting: peels that were told go on, and leave audit events.\n");
+    return DETACHED_EXIT;
+  }
   io.stderr(
     `Detached: job ${jid} goes on.\n` +
       `  zester job watch ${jid}   follows it; Ctrl-C again within ${
@@ -127,10 +137,14 @@ async function detach(
     .catch(() => "passed" as const);
   const end = await Promise.race([interrupts.heard(2), passed]);
   over.abort();
-  return end === "passed" ? DETACHED_EXIT : await cancel(run, io);
+  return end === "passed" ? DETACHED_EXIT : await cancelJob(run, cancel, io);
 }
 
-async function cancel({ jid, cancel, flags }: FollowedRun, io: Io): Promise<number> {
+async function cancelJob(
+  { jid, flags }: FollowedRun,
+  cancel: NonNullable<FollowedRun["cancel"]>,
+  io: Io,
+): Promise<number> {
   io.stderr(`Cancelling job ${jid} …\n`);
   try {
     const { status, ended } = await cancel();

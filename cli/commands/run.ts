@@ -1,15 +1,18 @@
 /** `zester '<target>' <module.function> …`: sends one function to the fleet and shows what comes back. */
 import { refusalError } from "../../core/client.ts";
+import { formatDuration } from "../../core/duration.ts";
 import { toZesterError, ZesterError } from "../../core/errors.ts";
 import { newJid } from "../../core/ids.ts";
 import { checkArgs } from "../../core/job_args.ts";
 import { defaultTimeoutMs } from "../../core/job_timeout.ts";
-import { JOB_ARGS_BYTES_MAX } from "../../core/limits.ts";
+import { JOB_ARGS_BYTES_MAX, JOB_TIMEOUT_MS_MAX } from "../../core/limits.ts";
+import { WORDS_KEY } from "../../core/module/prepare.ts";
 import { printable } from "../../core/printable.ts";
-import type { Fleet } from "../app.ts";
+import type { DirectFleet, Fleet } from "../app.ts";
 import type { Io } from "../io.ts";
 import { jsonLine } from "../render/run_data.ts";
 import type { ScreenFlags } from "../render/run_screen.ts";
+import { checkKnownCall } from "./check_call.ts";
 import { followRun } from "./follow_run.ts";
 
 /** What is to be run, where. */
@@ -35,6 +38,8 @@ export interface Pace {
 }
 
 export interface RunFlags extends ScreenFlags {
+  readonly test?: boolean;
+  readonly direct?: boolean;
   readonly timeout?: number;
   readonly async?: boolean;
   readonly batch?: string;
@@ -57,9 +62,66 @@ export type RunFleet = Pick<Fleet, "run" | "cancel">;
 
 /** Runs it and shows it; gives the exit code. */
 export async function run(given: RunArguments, io: Io, fleet: RunFleet): Promise<number> {
+  return await runRequest(await checkedRequest(given, io), given.flags, io, fleet);
+}
+
+async function checkedRequest(given: RunArguments, io: Io): Promise<RunRequest> {
   const request = await requestOf(given, io);
   checkArgs(request.function, request.args);
-  return await runRequest(request, given.flags, io, fleet);
+  await checkKnownCall(request);
+  checkTimeout(request.timeoutMs);
+  return request;
+}
+
+function checkTimeout(timeoutMs: number): void {
+  if (timeoutMs <= JOB_TIMEOUT_MS_MAX) return;
+  const [asked, most] = [timeoutMs, JOB_TIMEOUT_MS_MAX].map(formatDuration);
+  throw new ZesterError("usage", `--timeout ${asked}: a job may take ${most} at most`, {
+    fix: "what a job signs may not live longer; start it again later, or run it in parts",
+  });
+}
+
+/** The same without a master: the peels are commanded from here, and nothing is stored but what they journal. */
+export async function runDirectly(
+  given: RunArguments,
+  io: Io,
+  fleet: Pick<DirectFleet, "run">,
+): Promise<number> {
+  refuseMastersWork(given.flags);
+  const request = await checkedRequest(given, io);
+  const { jid, target, timeoutMs } = request;
+  return await followRun({
+    jid,
+    shown: { target, timeoutMs, direct: true, test: isDryRun(request) },
+    flags: given.flags,
+    follow: (onEvent, control) => fleet.run(request, onEvent, control),
+    cancel: null,
+  }, io);
+}
+
+/** What masters do for a job. */
+const MASTERS_WORK = {
+  async: "--async",
+  batch: "--batch",
+  batchWait: "--batch-wait",
+  maxFail: "--max-fail",
+  limit: "--limit",
+  seed: "--seed",
+} as const satisfies Partial<Record<keyof RunFlags, string>>;
+
+function refuseMastersWork(flags: RunFlags): void {
+  const names = Object.keys(MASTERS_WORK) as (keyof typeof MASTERS_WORK)[];
+  const given = names.filter((name) => flags[name] !== undefined && flags[name] !== false)
+    .map((name) => MASTERS_WORK[name]);
+  if (given.length === 0) return;
+  throw new ZesterError("usage", `--direct cannot be combined with ${given.join(", ")}`, {
+    fix: `leave out --direct, or ${given.join(", ")}: that is a master's work`,
+  });
+}
+
+/** As far as can be told here: peels read `test=True` as well. */
+function isDryRun({ args }: RunRequest): boolean {
+  return /^(true|yes|1|on)$/i.test(String(args["test"] ?? ""));
 }
 
 /** Sends a request and shows what becomes of it. */
@@ -75,7 +137,7 @@ export async function runRequest(
   const timeoutMs = pace.batchSize === undefined ? request.timeoutMs : null;
   return await followRun({
     jid,
-    shown: { target, timeoutMs },
+    shown: { target, timeoutMs, test: isDryRun(request) },
     flags,
     follow: (onEvent, control) => fleet.run(request, onEvent, control),
     cancel: () => fleet.cancel(jid),
@@ -108,34 +170,51 @@ async function runAsync(
 
 // ---- arguments -----------------------------------------------------------------------------------------------
 
-/** Splits the words after the function: one bare word, and `key=value` where `key=@file` reads the value. */
+/**
+ * Splits the words after the function: bare words, of which the first is the id, and `key=value` where `key=@file` reads the
+ * value. A key has a letter in it: `_` holds the further bare words.
+ */
 export async function requestOf(
   given: RunArguments,
   io: Pick<Io, "files" | "clock" | "random">,
 ): Promise<RunRequest> {
   const pairs: [string, string][] = [];
+  const words: string[] = [];
   let id: string | null = null;
   for (const word of given.words) {
-    const pair = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(word);
+    const pair = /^(_*[A-Za-z][A-Za-z0-9_]*)=(.*)$/s.exec(word);
     if (pair !== null) pairs.push([pair[1]!, await valueOf(pair[1]!, pair[2]!, io)]);
     else if (id === null) id = word;
-    else throw tooManyWords(word);
+    else words.push(word);
   }
   const twice = pairs.find(([key], at) => pairs.findIndex(([other]) => other === key) !== at);
-  if (twice !== undefined) throw new ZesterError("usage", `argument "${twice[0]}" is given twice`);
-  const args = Object.fromEntries(pairs);
+  if (twice !== undefined) {
+    throw new ZesterError("usage", `argument "${twice[0]}" is given twice`, {
+      fix: "leave one of them out; a list is one value: key=a,b",
+    });
+  }
   const { target, function: name, flags } = given;
-  const timeoutMs = flags.timeout || defaultTimeoutMs(name, id ?? args["state"] ?? args["mods"]);
+  const named = Object.fromEntries(pairs);
+  const args = {
+    ...named,
+    ...(words.length === 0 ? {} : { [WORDS_KEY]: words }),
+    ...(flags.test ? { test: true } : {}),
+  };
+  const timeoutMs = flags.timeout || defaultTimeoutMs(name, id ?? named["state"] ?? named["mods"]);
   const jid = newJid(io.clock.now(), io.random);
   return { jid, target, function: name, id, args, timeoutMs, pace: paceOf(flags) };
 }
 
 function paceOf({ batch, batchWait, maxFail, limit, seed }: RunFlags): Pace {
   if (batchWait !== undefined && batch === undefined) {
-    throw new ZesterError("usage", "--batch-wait means nothing without --batch");
+    throw new ZesterError("usage", "--batch-wait means nothing without --batch", {
+      fix: "add --batch 10%, for example",
+    });
   }
   if (seed !== undefined && limit === undefined) {
-    throw new ZesterError("usage", "--seed means nothing without --limit");
+    throw new ZesterError("usage", "--seed means nothing without --limit", {
+      fix: "add --limit 10%, for example",
+    });
   }
   return {
     ...(batch === undefined ? {} : { batchSize: batch }),
@@ -144,12 +223,6 @@ function paceOf({ batch, batchWait, maxFail, limit, seed }: RunFlags): Pace {
     ...(limit === undefined ? {} : { limit }),
     ...(seed === undefined ? {} : { seed }),
   };
-}
-
-function tooManyWords(word: string): ZesterError {
-  return new ZesterError("usage", `unexpected argument "${printable(word)}"`, {
-    fix: "one bare word is taken; write the others as key=value",
-  });
 }
 
 async function valueOf(key: string, text: string, { files }: Pick<Io, "files">): Promise<string> {
@@ -163,5 +236,7 @@ async function valueOf(key: string, text: string, { files }: Pick<Io, "files">):
     });
   });
   if (bytes !== null) return new TextDecoder().decode(bytes);
-  throw new ZesterError("usage", `argument "${key}": no such file: ${printable(path)}`);
+  throw new ZesterError("usage", `argument "${key}": no such file: ${printable(path)}`, {
+    fix: `${key}=@file reads the value from a file; name one that exists`,
+  });
 }

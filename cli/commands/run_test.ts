@@ -4,11 +4,12 @@ import { isKsuid } from "../../core/ids.ts";
 import { type FakeIo, fakeIo, type FakeIoOptions } from "../../tests/fakes/cli_io.ts";
 import { ManualClock, settle } from "../../tests/fakes/manual_clock.ts";
 import type { RunEvent, RunResult, RunReturn } from "../render/run_model.ts";
-import { requestOf, run, type RunFlags, type RunFleet } from "./run.ts";
+import { requestOf, run, runDirectly, type RunFlags, type RunFleet } from "./run.ts";
 
 type Follow = RunFleet["run"];
 
 const JID = "2hPx1FNsSgJMqVn5bLSTXeBQMpO";
+const MASTER = "master-2hPx1FNsSgJMqVn5bLSTXXeBQMp";
 
 const result = (change: Partial<RunResult> = {}): RunResult => ({
   name: "test.ping",
@@ -98,17 +99,121 @@ Deno.test("run() prints one line per return as it comes, then the sum; the story
   assert.equal(code, 0);
 });
 
+const headers: [name: string, columns: number, change: object, want: string[]][] = [
+  ["who is there", 100, { user: "alice", enrolled: 214, offline: ["web-2"], master: MASTER }, [
+    "Target  *  →  2 peels of 214   1 online · 1 offline",
+    `Job     ${JID}   alice · master …XeBQMp · timeout 1m`,
+  ]],
+  ["of whom it cannot tell", 100, { enrolled: 2, unheard: ["web-2", "web-10"] }, [
+    "Target  *  →  2 peels of 2   0 online · 2 not known yet",
+    `Job     ${JID}   master m1 · timeout 1m`,
+  ]],
+  ["as much as fits", 70, { user: "alice", enrolled: 2, master: MASTER }, [
+    "Target  *  →  2 peels of 2   2 online",
+    `Job     ${JID}   master …XeBQMp · timeout 1m`,
+  ]],
+];
+for (const [name, columns, change, want] of headers) {
+  Deno.test(`run() says in its header ${name}`, async () => {
+    const io = { ...fakeIo(), columns: () => columns };
+    await start(follows([{ ...PINGS[0], ...change } as RunEvent, ...PINGS.slice(1)]), io);
+    const lines = io.text().stderr.trimEnd().split("\n");
+    assert.deepEqual(lines, want);
+    assert.ok(lines.every((line) => line.length <= columns));
+  });
+}
+
+Deno.test("run() waits for all parts of a long list of targets before it says how many there are", async () => {
+  const [first, second] = [accepted("a"), accepted("b")]
+    .map((event) => ({ ...event, matched: 2, enrolled: 2 }) as RunEvent);
+  const { stderr } = await play(follows([first!, second!, returns(returned("a")), done()]));
+  assert.match(stderr, /^Target {2}\* {2}→ {2}2 peels of 2 {3}2 online\n/);
+});
+
+const SAME = returned("web-4", {
+  returnData: { results: [result({ name: "pkg.installed", details: {} })] },
+});
+const shows: [show: RunFlags["show"], want: string[]][] = [
+  [undefined, ["db.example.org", "web-1", "web-2", "web-3"]],
+  ["changes", ["db.example.org", "web-1", "web-2", "web-3"]],
+  ["failed", ["web-1", "web-2", "web-3"]],
+  ["all", ["db.example.org", "web-1", "web-4", "web-2", "web-3"]],
+  ["summary", []],
+];
+for (const [show, want] of shows) {
+  Deno.test(`run() --show ${show ?? "(default)"} prints ${want.length} of 5 peels, and always the sum`, async () => {
+    const events = [
+      accepted("db_example_org", "web-1", "web-2", "web-3", "web-4"),
+      ...MIXED.slice(1, -1),
+      returns(SAME),
+      done("partial", "web-2", "web-3"),
+    ];
+    const { stdout } = await play(follows(events), show === undefined ? {} : { show });
+    const peels = [...stdout.matchAll(/^(\S+) +(?:ok|changed|failed|silent) /gm)].map(([, id]) =>
+      id
+    );
+    assert.deepEqual(peels, want);
+    assert.match(stdout, /5 peels in 24ms: 1 ok · 1 changed · 1 failed · 2 silent\n$/);
+  });
+}
+
+Deno.test("run() --show failed -o ids prints whom to look after, and -o json only them", async () => {
+  const ids = await play(follows(MIXED), { show: "failed", output: "ids" });
+  assert.equal(ids.stdout, "web-1\nweb-2\nweb-3\n");
+  const json = await play(follows(MIXED), { show: "failed", output: "json" });
+  assert.equal(JSON.parse(json.stdout).length, 3);
+});
+
+Deno.test("run() --fields prints these members, as columns or as data", async () => {
+  const fields = ["peel_id", "results.details.result"];
+  const quiet = { quiet: true, fields };
+  assert.equal(
+    (await play(follows(PINGS), quiet)).stdout,
+    "PEEL_ID  RESULTS.DETAILS.RESULT\nweb-2    true\nweb-10   true\n",
+  );
+  assert.deepEqual(JSON.parse((await play(follows(PINGS), { ...quiet, output: "json" })).stdout), [
+    { peel_id: "web-2", "results.details.result": ["true"] },
+    { peel_id: "web-10", "results.details.result": ["true"] },
+  ]);
+  const lines = (await play(follows(MIXED), { fields: ["peel_id"], output: "jsonl" })).stdout;
+  assert.match(lines, /^\{"kind":"silence","peel_id":"web-2"\}$/m);
+});
+
+Deno.test("run() prints what several peels say alike once", async () => {
+  const alike = ["a", "b"].map((peel) => failed(peel, "no such disk"));
+  const { stdout } = await play(follows([accepted("a", "b"), returns(...alike), done()]));
+  assert.match(
+    stdout,
+    /^a {2}failed {2}12ms\n {4}no such disk\nb {2}failed {2}12ms {2}same as a\n/,
+  );
+});
+
+Deno.test("runDirectly() stops to wait on Ctrl-C, and says that there is nothing to cancel", async () => {
+  const clock = new ManualClock();
+  const io = fakeIo({ clock });
+  const { follow, stopped } = endless();
+  const given = { target: "a", function: "test.ping", words: [], flags: {} };
+  const code = runDirectly(given, io, { run: follow });
+  await settle();
+  io.interrupt();
+  assert.equal(await code, 130);
+  assert.equal(stopped(), true);
+  assert.match(io.text().stderr, /\nStopped waiting: peels that were told go on/);
+  assert.equal(clock.timers, 0);
+});
+
 Deno.test("run() tells ok, changed, failed and silent apart, and shows ids in display form", async () => {
   const { code, stdout } = await play(follows(MIXED));
   assert.equal(
     stdout,
     [
-      "db.example.org  changed 1 of 1 state  12ms",
+      "db.example.org  changed  12ms",
+      "    + nginx",
       "web-1           failed  12ms",
       '    no function "test.pong" here',
       "web-2           silent  web-2 is offline",
       "web-3           silent  web-3 is offline",
-      "4 peels in 24ms: 0 ok · 1 changed · 1 failed · 2 silent",
+      "4 peels in 24ms: 1 changed · 1 failed · 2 silent",
       "",
     ].join("\n"),
   );
@@ -135,11 +240,11 @@ Deno.test("run() -o table sorts, numbers by value", async () => {
   assert.equal(
     stdout,
     [
-      "PEEL            RESULT                TIME  NOTE",
-      "db.example.org  changed 1 of 1 state  12ms",
-      'web-1           failed                12ms  no function "test.pong" here',
-      "web-2           silent                      web-2 is offline",
-      "web-3           silent                      web-3 is offline",
+      "PEEL            RESULT   TIME  NOTE",
+      "db.example.org  changed  12ms  + nginx",
+      'web-1           failed   12ms  no function "test.pong" here',
+      "web-2           silent         web-2 is offline",
+      "web-3           silent         web-3 is offline",
       "",
     ].join("\n"),
   );
@@ -224,13 +329,24 @@ Deno.test("run() -o ids prints who did not fail", async () => {
 });
 
 Deno.test("run() draws a live region on a terminal, takes it away again, and says what to do next", async () => {
-  const { stderr } = await play(follows(MIXED), {}, { terminal: true, env: { NO_COLOR: "1" } });
-  assert.ok(stderr.includes(" 1/4   0 ok · 1 changed   "), stderr);
+  const clock = new ManualClock();
+  const slowly: Follow = (_request, onEvent) => {
+    for (const event of MIXED) {
+      onEvent(event);
+      clock.advance(150);
+    }
+    return Promise.resolve();
+  };
+  const terminal = { terminal: true, env: { NO_COLOR: "1" } };
+  const { stderr } = await play(slowly, {}, { ...terminal, clock });
+  assert.ok(stderr.includes(" 1/4   1 changed   "), stderr);
   const [, afterwards] = stderr.split("\u001b[J").slice(-2);
   const next = /^Next {4}zester job rerun \w{27} --failed --silent {6}3 peels\n$/;
   assert.match(afterwards ?? "", next, "the region is gone before");
   const quietly = await play(follows(PINGS), { noProgress: true }, { terminal: true });
   assert.doesNotMatch(quietly.stderr, /\r/);
+  const quickly = await play(follows(PINGS), {}, terminal);
+  assert.doesNotMatch(quickly.stderr, /\r/, "a run that is over at once does not flicker");
 });
 
 const refusals: [name: string, event: RunEvent, code: number, stderr: string][] = [
@@ -411,12 +527,19 @@ Deno.test("run() exits 9 when peels ended the job because it was canceled", asyn
   ];
   const { code, stdout } = await play(follows(events));
   assert.equal(code, 9);
-  assert.match(stdout, /: 0 ok · 1 canceled · 1 silent\n$/);
+  assert.match(stdout, /: 1 canceled · 1 silent\n$/);
 });
 
 Deno.test("run() counts the first word of a peel only", async () => {
   const events = [accepted("a"), returns(returned("a")), returns(failed("a", "late")), done()];
   assert.equal((await play(follows(events))).code, 0);
+});
+
+Deno.test("requestOf() passes further bare words on as a list, and --test as an argument", async () => {
+  const words = ["role", "web", "-5", "_=x", "key=value"];
+  const given = { target: "*", function: "facts.set", words, flags: { test: true } };
+  const { id, args } = await requestOf(given, fakeIo());
+  assert.deepEqual([id, args], ["role", { key: "value", _: ["web", "-5", "_=x"], test: true }]);
 });
 
 Deno.test("requestOf() splits words into one id and arguments, and reads key=@file", async () => {
@@ -451,7 +574,6 @@ for (const [name, words, wantMs] of timeouts) {
 }
 
 const wrong: [words: string[], message: string][] = [
-  [["a", "b"], 'unexpected argument "b"'],
   [["a=1", "a=2"], 'argument "a" is given twice'],
   [["a=@none"], 'argument "a": no such file: none'],
 ];

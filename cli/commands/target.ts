@@ -2,7 +2,7 @@
 import { displayPeelId } from "../../core/ids.ts";
 import type { Matched, Resolution } from "../../core/target/ask.ts";
 import type { Io } from "../io.ts";
-import { printList } from "../render/list.ts";
+import { isTable, printList } from "../render/list.ts";
 import { targetData, targetTable } from "../render/target_text.ts";
 import type { CommonFlags } from "./flags.ts";
 
@@ -27,7 +27,7 @@ export async function target(
     none: "Nobody matches.",
   };
   await printList({ rows: peels, nowMs: io.clock.now() }, forms, flags, io);
-  if (!flags.quiet && (flags.output === undefined || flags.output === "table")) {
+  if (!flags.quiet && isTable(flags)) {
     io.stderr(`${peels.length} ${peels.length === 1 ? "peel matches" : "peels match"}\n`);
   }
   return 0;

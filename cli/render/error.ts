@@ -8,7 +8,9 @@ export function renderError(
   error: ZesterError,
   { style, verbose = false }: { style: Style; verbose?: boolean },
 ): string {
-  return `${errorText(error, { paint: (head) => paint(style, "red", head), verbose })}\n`;
+  const { unicode } = style;
+  const text = errorText(error, { paint: (head) => paint(style, "red", head), verbose, unicode });
+  return `${text}\n`;
 }
 
 /** The same for programs. */

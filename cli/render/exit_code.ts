@@ -9,7 +9,7 @@ export const EXIT_CODES = {
   3: "at least one peel failed",
   4: "nobody failed, but someone did not answer",
   5: "nobody matched the target",
-  6: "changes are pending",
+  6: "with --detailed-exit: something changed, or would change",
   7: "refused: permission, signature, freshness, policy",
   8: "cannot reach the broker or a master",
   9: "the job was cancelled",
@@ -17,12 +17,17 @@ export const EXIT_CODES = {
   130: "you interrupted; the job goes on",
 } as const;
 
-/** The exit code of a run that was not refused. A failure weighs more than a cancel, and that more than silence. */
+/**
+ * The exit code of a run that was not refused. A failure weighs more than a cancel, and that more than silence. Changes count
+ * only where that is asked for.
+ */
 export function exitCodeOf(
-  { matched, failed, silent, canceled, cancelled }: RunSummary,
+  { matched, changed, failed, silent, canceled, cancelled }: RunSummary,
+  isDetailed = false,
 ): number {
   if (failed > 0) return 3;
   if (cancelled || canceled > 0) return 9;
   if (silent > 0) return 4;
-  return matched === 0 ? 5 : 0;
+  if (matched === 0) return 5;
+  return isDetailed && changed > 0 ? 6 : 0;
 }

@@ -10,6 +10,7 @@ const ALL_OK: RunSummary = {
   canceled: 0,
   silent: 0,
   cancelled: false,
+  test: false,
 };
 const rows: [name: string, change: Partial<RunSummary>, want: number][] = [
   ["0 when all are ok", {}, 0],
@@ -22,6 +23,12 @@ const rows: [name: string, change: Partial<RunSummary>, want: number][] = [
   ["4 when one is silent", { silent: 1 }, 4],
   ["5 when nobody matched", { matched: 0, ok: 0 }, 5],
 ];
+Deno.test("exitCodeOf() is 6 when changes count and there are some, unless something was wrong", () => {
+  assert.equal(exitCodeOf({ ...ALL_OK, changed: 1 }, true), 6);
+  assert.equal(exitCodeOf(ALL_OK, true), 0);
+  assert.equal(exitCodeOf({ ...ALL_OK, changed: 1, silent: 1 }, true), 4);
+});
+
 for (const [name, change, want] of rows) {
   Deno.test(`exitCodeOf() is ${name}`, () =>
     assert.equal(exitCodeOf({ ...ALL_OK, ...change }), want));

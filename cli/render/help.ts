@@ -1,6 +1,6 @@
 /** Help: examples first, then commands, flags last. */
 import { nearest } from "../../core/nearest.ts";
-import { flagHelp } from "../commands/flags.ts";
+import { flagHelp, RUN_FLAG_NAMES } from "../commands/flags.ts";
 import { EXIT_CODES } from "./exit_code.ts";
 import { targetHelp } from "./target_help.ts";
 
@@ -24,6 +24,7 @@ export const COMMANDS = {
   },
   master: { brief: "who answers", verbs: { list: "masters that are alive" } },
   target: { brief: "who matches a target, and why each one does", verbs: null },
+  doc: { brief: "which functions there are, and how each is used", verbs: null },
   context: {
     brief: "which fleet this is",
     verbs: { show: "the context in force", list: "all contexts" },
@@ -45,6 +46,7 @@ const TOPICS: Readonly<Record<string, () => string>> = {
   peel: peelHelp,
   master: masterHelp,
   target: targetHelp,
+  doc: docHelp,
   context: contextHelp,
   version: () =>
     "Prints the version. Needs no fleet.\n\n  zester version\n  zester version -o json\n",
@@ -69,11 +71,13 @@ function rootHelp(): string {
   );
   return `Run functions on a fleet, and see what came of it.
 
-  zester '*' test.ping                    who answers
-  zester 'web-*' test.echo text=hello     a function with an argument
-  zester '*' test.ping -o json            the same, for scripts
-  zester job list --failed --since 24h    what went wrong today
-  zester context show --origin            which fleet this is, and why
+  zester '*' test.ping                       who answers
+  zester 'web-*' pkg.installed nginx --test  what would change; without --test, change it
+  zester web-01 cmd.run 'df -h'              what a command says there
+  zester doc file.managed                    how a function is used
+  zester '*' test.ping -o json               the answer, for scripts
+  zester job list --failed --since 24h       what went wrong today
+  zester context show --origin               which fleet this is, and why
 
 USAGE
   ${RUN_USAGE}
@@ -93,21 +97,31 @@ function runHelp(): string {
   return `Runs one function on every peel that the target matches.
 
   zester '*' test.ping                     who answers
-  zester 'web-*' test.echo text=hello      arguments are key=value
-  zester web-01 test.echo text=@notes.txt  key=@file reads the value from a file
+  zester web-01 file.managed /etc/motd content=hello --test
+                                           what would change; without --test, change it
+  zester web-01 facts.set role frontend    bare words, where a function takes some
+  zester web-01 file.managed /etc/motd content=@motd.txt
+                                           key=@file reads the value from a file
+  zester web-01 cmd.run 'df -h'            what a command says there
+  zester web-01 sys.grants cmd.run uptime  what a call may touch, without running it
   zester run context test.ping             a peel that is called like a command
   zester '*' test.ping -- -5               after -- nothing is a flag
   zester '*' state.apply web --async       only start it; the answer is the job id
   zester '*' state.apply web --batch 10% --max-fail 2
                                            a tenth at a time; stop after the third failure
+  zester web-01 test.ping --direct         past the masters, by whoever has that role
 
-Ctrl-C once detaches, and the job goes on; twice within 2s cancels it.
+Which functions there are: zester doc. How one is used: zester doc file.managed, or
+zester '*' file.managed --help.
+
+Ctrl-C once detaches, and the job goes on; twice within 2s cancels it. With --direct there
+is no job: nothing is stored but what each peel journals, and an audit event that it leaves.
 
 USAGE
   ${RUN_USAGE}
 
 FLAGS
-${flagHelp()}
+${flagHelp(RUN_FLAG_NAMES)}
 `;
 }
 
@@ -123,7 +137,7 @@ function jobHelp(): string {
 COMMANDS
 ${verbHelp(COMMANDS.job.verbs)}
 
-Common flags: -o, --since, --limit, --timeout (zester help flags)
+Common flags: -o, -w, --fields, --since, --limit (zester help flags)
 `;
 }
 
@@ -153,6 +167,18 @@ function verbHelp(verbs: Readonly<Record<string, string>>): string {
   return Object.entries(verbs).map(([verb, brief]) => `  ${verb.padEnd(9)}${brief}`).join("\n");
 }
 
+function docHelp(): string {
+  return `Which functions there are, and how each is used. Needs no fleet.
+
+  zester doc                       all functions, by namespace
+  zester doc file                  those of one namespace
+  zester doc file.managed          one function: parameters, examples, what differs from Salt
+  zester doc file.managed -o json  the same for programs
+
+Modules of a fleet's own state tree are not in it: zester '*' sys.list_functions names them.
+`;
+}
+
 function contextHelp(): string {
   return `A context says which fleet to talk to and who you are there.
 
@@ -172,6 +198,7 @@ function outputHelp(): string {
 
   text    one line per peel as it answers, then the sum (default)
   table   all peels in one table, sorted
+  wide    the same, with nothing left out or cut
   json    one array of {peel_id, status, success, results, error}
   jsonl   one object per event, as it happens
   yaml    one document per peel
@@ -179,6 +206,11 @@ function outputHelp(): string {
 
 Lists (job list, peel list, master list) are tables; json is one array, jsonl one object per row,
 ids one id per line. Times in data are RFC 3339 in UTC, durations are nanoseconds.
+
+--fields jid,status   only these members, in any form; names are those of json, a.b goes deeper
+--show                how much of a run: changes (default: what changed, answered or failed),
+                      failed (with who was silent), all, summary
+-w                    stays and updates a list; with jsonl, one line per change
 `;
 }
 

@@ -88,7 +88,8 @@ export function targetOutcome({ peel, return: given, late, acked, reason }: JobT
 }
 
 /** A peel in a list. */
-export function peelData({ peel, presence, lastSeenMs, version, os, arch }: PeelRow): Data {
+export function peelData(row: PeelRow): Data {
+  const { peel, presence, lastSeenMs, version, os, arch, policy, customFunctions } = row;
   return defined({
     peel_id: displayPeelId(peel),
     online: presence === "unknown" ? null : presence === "online",
@@ -96,6 +97,8 @@ export function peelData({ peel, presence, lastSeenMs, version, os, arch }: Peel
     version,
     os,
     arch,
+    policy,
+    custom_functions: customFunctions,
   });
 }
 

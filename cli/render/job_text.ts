@@ -1,12 +1,13 @@
 /** Jobs, peels and masters for people. */
 import { formatDuration } from "../../core/duration.ts";
 import { displayPeelId, ID_PREFIX, isId, parseKsuid } from "../../core/ids.ts";
+import { WORDS_KEY } from "../../core/module/prepare.ts";
 import { printable, printableJson } from "../../core/printable.ts";
-import { isTerminal, type Job, type JobStatus } from "../../core/wire/job.ts";
+import { isTerminal as isTerminalStatus, type Job, type JobStatus } from "../../core/wire/job.ts";
 import type { JobRow, JobTarget, MasterRow, PeelRow } from "../../core/wire/query.ts";
 import { type JobView, targetOutcome } from "./job_data.ts";
 import { comparePeels } from "./run_model.ts";
-import { cellsOf, PAINTS } from "./run_text.ts";
+import { cellsOf, PAINTS, shortMaster } from "./run_text.ts";
 import { dot, type Paint, paint, type Style } from "./style.ts";
 import { type Cell, table } from "./table.ts";
 import { ago, when } from "./time.ts";
@@ -17,6 +18,10 @@ export interface ListStyle {
   readonly isTerminal: boolean;
   /** By the clock of the master that answered. */
   readonly nowMs: number;
+  /** How wide it may be. */
+  readonly columns: number;
+  /** All there is, however long. */
+  readonly wide: boolean;
 }
 
 const STATUS_PAINTS: Readonly<Record<JobStatus, Paint>> = {
@@ -36,31 +41,50 @@ function statusCell(status: JobStatus): Cell {
 }
 
 /** `job list`. */
-export function jobTable(rows: readonly JobRow[], { style, isTerminal, nowMs }: ListStyle): string {
-  const cells = rows.map(({ job }): Cell[] => [
+export function jobTable(rows: readonly JobRow[], list: ListStyle): string {
+  const { style, isTerminal, nowMs, wide } = list;
+  const cells = rows.map(({ job, targetCount }): Cell[] => [
     job.jid,
     printable(job.function),
     printable(job.targetExpr ?? "-"),
     statusCell(job.status),
     printable(job.user ?? "-"),
-    job.owner ?? "-",
+    ownerCell(job, list),
     when(job.createdMs, nowMs, isTerminal),
+    ...(wide
+      ? [
+        String(targetCount),
+        String(job.returnCount ?? 0),
+        String(job.successCount ?? 0),
+        isTerminalStatus(job.status) ? formatDuration(job.updatedMs - job.createdMs) : "-",
+      ]
+      : []),
   ]);
-  return table(["JID", "FUNCTION", "TARGET", "STATE", "USER", "OWNER", "CREATED"], cells, style);
+  const header = ["JID", "FUNCTION", "TARGET", "STATE", "USER", "OWNER", "CREATED"];
+  const more = wide ? ["TARGETS", "RETURNS", "SUCCESSES", "TOOK"] : [];
+  return table([...header, ...more], cells, style, { ...list, flexible: "TARGET" });
+}
+
+/** Where there is little room, its end, as in the header of a run. */
+function ownerCell({ owner }: Job, { columns, style }: ListStyle): string {
+  if (owner === undefined) return "-";
+  return columns === Infinity ? owner : shortMaster(owner, style);
 }
 
 /** `job active`. */
-export function activeTable(rows: readonly JobRow[], { style, nowMs }: ListStyle): string {
+export function activeTable(rows: readonly JobRow[], list: ListStyle): string {
+  const { style, nowMs } = list;
   const cells = rows.map(({ job, targetCount }): Cell[] => [
     job.jid,
     printable(job.function),
     String(targetCount),
     statusCell(job.status),
     printable(job.user ?? "-"),
-    job.owner ?? "-",
+    ownerCell(job, list),
     leftOf(job, nowMs),
   ]);
-  return table(["JID", "FUNCTION", "TARGETS", "STATUS", "USER", "OWNER", "LEFT"], cells, style);
+  const header = ["JID", "FUNCTION", "TARGETS", "STATUS", "USER", "OWNER", "LEFT"];
+  return table(header, cells, style, { ...list, flexible: "FUNCTION" });
 }
 
 function leftOf({ deadlineMs }: Job, nowMs: number): string {
@@ -76,10 +100,11 @@ export function jobScreen(view: JobView, list: ListStyle): string {
   const sorted = [...targets].sort((a, b) =>
     comparePeels(displayPeelId(a.peel), displayPeelId(b.peel))
   );
-  const rows = sorted.map((target) => targetCells(target, job.status));
+  const rows = sorted.map((target) => targetCells(target, job.status, list));
+  const fit = { ...list, flexible: "NOTE" };
   const body = rows.length === 0
     ? ""
-    : `\n${table(["PEEL", "RESULT", "TIME", "NOTE"], rows, list.style)}`;
+    : `\n${table(["PEEL", "RESULT", "TIME", "NOTE"], rows, list.style, fit)}`;
   return `${head}${body}`;
 }
 
@@ -98,14 +123,14 @@ function headRows(
     ["By", printable(by.join(` ${dot(style)} `))],
     ["Master", ownerOf(job)],
     ...(reason === undefined ? [] : [["Ended", printable(reason)] as [string, string]]),
-    ...(canceledBy === undefined || isTerminal(job.status)
+    ...(canceledBy === undefined || isTerminalStatus(job.status)
       ? []
       : [["Cancel", `asked for by ${printable(canceledBy)}`] as [string, string]]),
   ];
 }
 
 function tookOf(job: Job, nowMs: number): string {
-  if (isTerminal(job.status)) return `took ${formatDuration(job.updatedMs - job.createdMs)}`;
+  if (isTerminalStatus(job.status)) return `took ${formatDuration(job.updatedMs - job.createdMs)}`;
   return `${leftOf(job, nowMs)} left`;
 }
 
@@ -115,9 +140,11 @@ function ownerOf({ owner, reclaimCount = 0 }: Job): string {
 }
 
 function argsOf({ args }: Job): string {
-  return Object.entries(args).map(([key, value]) =>
+  const { [WORDS_KEY]: words, ...named } = args;
+  const pairs = Object.entries(named).map(([key, value]) =>
     `${key}=${typeof value === "string" ? value : printableJson(JSON.stringify(value, plainly))}`
-  ).join(" ");
+  );
+  return [...(Array.isArray(words) ? words.map(String) : []), ...pairs].join(" ");
 }
 
 function plainly(_key: string, value: unknown): unknown {
@@ -125,10 +152,10 @@ function plainly(_key: string, value: unknown): unknown {
 }
 
 /** A target that has not answered is silent only once the job is over. */
-function targetCells(target: JobTarget, status: JobStatus): Cell[] {
+function targetCells(target: JobTarget, status: JobStatus, { style }: ListStyle): Cell[] {
   const outcome = targetOutcome(target);
-  const [peel = "", result = "", time = "", note = ""] = cellsOf(outcome);
-  if (target.return === undefined && !isTerminal(status)) {
+  const [peel = "", result = "", time = "", note = ""] = cellsOf(outcome, style);
+  if (target.return === undefined && !isTerminalStatus(status)) {
     return [peel, { text: target.acked ? "running" : "waiting", paint: "dim" }, time, note];
   }
   return [peel, { text: result, paint: PAINTS[outcome.status] }, time, note];
@@ -164,13 +191,17 @@ const PRESENCE_WORDS: Readonly<Record<PeelRow["presence"], string>> = {
 
 /** `peel show`. */
 export function peelScreen(row: PeelRow, { nowMs }: ListStyle): string {
-  const { peel, presence, lastSeenMs, version, os, arch } = row;
+  const { peel, presence, lastSeenMs, version, os, arch, policy, customFunctions = [] } = row;
   const rows: [string, string][] = [
     ["Peel", displayPeelId(peel)],
     ["Online", PRESENCE_WORDS[presence]],
     ["Last seen", lastSeenMs === undefined ? "-" : ago(lastSeenMs, nowMs)],
     ["Version", version ?? "-"],
     ["System", [os, arch].filter((word) => word !== undefined).join(" ") || "-"],
+    ...(customFunctions.length === 0
+      ? []
+      : [["Functions", `of the state tree: ${customFunctions.join(", ")}`] as [string, string]]),
+    ...(policy ?? ["-"]).map((text, at): [string, string] => [at === 0 ? "Policy" : "", text]),
   ];
   return rows.map(([name, text]) => `${name.padEnd(11)}${printable(text)}\n`).join("");
 }

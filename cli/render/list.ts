@@ -1,6 +1,8 @@
 /** Prints a list in the form that was asked for. */
+import { ZesterError } from "../../core/errors.ts";
 import type { CommonFlags } from "../commands/flags.ts";
 import type { Io } from "../io.ts";
+import { fieldTable, pickFields } from "./fields.ts";
 import type { ListStyle } from "./job_text.ts";
 import { jsonLine } from "./run_data.ts";
 import { chooseStyle } from "./style.ts";
@@ -21,23 +23,47 @@ export interface ListForms<T> {
 
 /** Prints rows; an empty table says so instead. */
 export async function printList<T>(
-  { rows, nowMs }: Listed<T>,
+  listed: Listed<T>,
   forms: ListForms<T>,
   flags: CommonFlags,
   io: Io,
 ): Promise<void> {
-  switch (flags.output ?? "table") {
+  const text = await listText(listed, forms, flags, io);
+  io.stdout(text);
+  if (text === "" && isTable(flags) && !flags.quiet) io.stderr(`${forms.none}\n`);
+}
+
+/** Whether the answer is for people. */
+export function isTable({ output = "table" }: CommonFlags): boolean {
+  return output === "table" || output === "text" || output === "wide";
+}
+
+/** The list as it is printed; no rows are no text, but for `json` and `yaml`, which say `[]`. */
+export async function listText<T>(
+  { rows, nowMs }: Listed<T>,
+  forms: ListForms<T>,
+  flags: CommonFlags,
+  io: Io,
+): Promise<string> {
+  const { fields, output = "table" } = flags;
+  const all = () => rows.map((row) => forms.data(row));
+  const data = () => fields === undefined ? all() : pickFields(all(), fields);
+  switch (output) {
     case "json":
-      return io.stdout(`${JSON.stringify(rows.map(forms.data), null, 2)}\n`);
+      return `${JSON.stringify(data(), null, 2)}\n`;
     case "jsonl":
-      return io.stdout(rows.map((row) => jsonLine(forms.data(row))).join(""));
+      return data().map((row) => jsonLine(row)).join("");
     case "yaml":
-      return io.stdout(await yaml(rows.map(forms.data)));
+      return await yaml(data());
     case "ids":
-      return io.stdout(rows.map((row) => `${forms.id(row)}\n`).join(""));
-    default:
-      if (rows.length > 0) return io.stdout(forms.table(rows, listStyle(flags, nowMs, io)));
-      if (!flags.quiet) io.stderr(`${forms.none}\n`);
+      return rows.map((row) => `${forms.id(row)}\n`).join("");
+    default: {
+      if (rows.length === 0) return "";
+      const list = listStyle(flags, nowMs, io);
+      return fields === undefined
+        ? forms.table(rows, list)
+        : fieldTable(data(), fields, list.style);
+    }
   }
 }
 
@@ -48,26 +74,52 @@ export async function printOne(
   flags: CommonFlags,
   io: Io,
 ): Promise<void> {
-  switch (flags.output ?? "text") {
+  const { fields, output = "text" } = flags;
+  const data = () => fields === undefined ? one.data() : pickFields([one.data()], fields)[0] ?? {};
+  switch (output) {
     case "json":
-      return io.stdout(`${JSON.stringify(one.data(), null, 2)}\n`);
+      return io.stdout(`${JSON.stringify(data(), null, 2)}\n`);
     case "jsonl":
-      return io.stdout(jsonLine(one.data()));
+      return io.stdout(jsonLine(data()));
     case "yaml":
-      return io.stdout(await yaml(one.data()));
+      return io.stdout(await yaml(data()));
     case "ids":
       return io.stdout(one.ids().map((id) => `${id}\n`).join(""));
-    default:
-      return io.stdout(one.screen(listStyle(flags, nowMs, io)));
+    default: {
+      const list = listStyle(flags, nowMs, io);
+      return io.stdout(
+        fields === undefined ? one.screen(list) : fieldTable([data()], fields, list.style),
+      );
+    }
   }
 }
 
-function listStyle({ color = "auto" }: CommonFlags, nowMs: number, io: Io): ListStyle {
+/** How lists are drawn here. */
+export function listStyle(
+  { color = "auto", output }: CommonFlags,
+  nowMs: number,
+  io: Io,
+): ListStyle {
   const isTerminal = io.stdoutIsTerminal;
-  return { style: chooseStyle({ flag: color, env: io.env, isTerminal }), isTerminal, nowMs };
+  return {
+    style: chooseStyle({ flag: color, env: io.env, isTerminal }),
+    isTerminal,
+    nowMs,
+    // Programs that read a table get all of it, as whoever asks for it does.
+    columns: isTerminal && output !== "wide" ? io.columns() : Infinity,
+    wide: output === "wide",
+  };
 }
 
 async function yaml(value: unknown): Promise<string> {
   const { dump } = await import("js-yaml");
   return dump(value);
+}
+
+/** What `-w` cannot be combined with: a document that never ends cannot be read. */
+export function checkWatch({ watch, output = "table" }: CommonFlags & { watch?: boolean }): void {
+  if (!watch || (output !== "json" && output !== "yaml")) return;
+  throw new ZesterError("usage", `-w: -o ${output} is one document, which would never end`, {
+    fix: "-o jsonl prints one document per change",
+  });
 }

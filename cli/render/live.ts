@@ -3,12 +3,15 @@ import { formatDuration } from "../../core/duration.ts";
 import { displayPeelId } from "../../core/ids.ts";
 import { ACK_WINDOW_MS, LIVE_PEELS_MAX } from "../../core/limits.ts";
 import { printable } from "../../core/printable.ts";
+import type { Show } from "../commands/flags.ts";
 import type { Io } from "../io.ts";
 import { comparePeels, type Run, summarize } from "./run_model.ts";
 import { counts, partsOf } from "./run_text.ts";
-import { dot, isCapable, type Style } from "./style.ts";
+import { dot, ellipsis, isCapable, type Style } from "./style.ts";
 
 const BAR_WIDTH = 26;
+const MORE_WIDTH = 40;
+const MORE_HINT = "(--show all lists them)";
 const MS_PER_SECOND = 1_000;
 const SECONDS_PER_MINUTE = 60;
 
@@ -20,17 +23,30 @@ export interface LiveTimes {
 }
 
 /** The lines of the region. Without colours: they are cut to the width of the terminal. */
-export function liveRegion(run: Run, times: LiveTimes, style: Style): string[] {
+export function liveRegion(
+  run: Run,
+  times: LiveTimes,
+  style: Style,
+  { show, direct = false }: LiveOptions = {},
+): string[] {
   const plain = { ...style, color: false };
   const done = `${run.outcomes.size}/${run.targets.length}`;
   const head = ` ${bar(run, style)} ${done}   ${counts(summarize(run), plain)}${left(times)}`;
-  const hint = ` Ctrl-C detaches, the job goes on ${dot(style)} twice cancels it`;
+  const most = show === "all" ? Infinity : LIVE_PEELS_MAX;
   return [
     head,
-    ...section("running", running(run, times), style),
-    ...section("silent", silent(run, times), style),
-    hint,
+    ...section("running", running(run, times), most, style),
+    ...section("silent", silent(run, times), most, style),
+    direct
+      ? " Ctrl-C stops to wait; peels that were told go on"
+      : ` Ctrl-C detaches, the job goes on ${dot(style)} twice cancels it`,
   ];
+}
+
+/** How much is listed, and what Ctrl-C does. */
+export interface LiveOptions {
+  readonly show?: Show | undefined;
+  readonly direct?: boolean | undefined;
 }
 
 function bar({ outcomes, targets }: Run, { unicode }: Style): string {
@@ -75,9 +91,14 @@ function silent({ targets, acked, outcomes }: Run, { nowMs, startedMs }: LiveTim
   return [...given, ...waiting];
 }
 
-function section(title: string, parts: readonly Part[], { unicode }: Style): string[] {
+function section(
+  title: string,
+  parts: readonly Part[],
+  most: number,
+  style: Style,
+): string[] {
   if (parts.length === 0) return [];
-  const sorted = [...parts].sort((a, b) => comparePeels(a.peel, b.peel)).slice(0, LIVE_PEELS_MAX);
+  const sorted = [...parts].sort((a, b) => comparePeels(a.peel, b.peel)).slice(0, most);
   const names = sorted.map(({ peel }) => printable(displayPeelId(peel)));
   const width = Math.max(...names.map((name) => name.length));
   const lines = sorted.map(({ note }, at) =>
@@ -87,7 +108,7 @@ function section(title: string, parts: readonly Part[], { unicode }: Style): str
   return [
     ` ${title} ${parts.length}`,
     ...lines,
-    ...(more > 0 ? [`   ${unicode ? "…" : "..."} ${more} more`] : []),
+    ...(more > 0 ? [`   ${`${ellipsis(style)} ${more} more`.padEnd(MORE_WIDTH)}${MORE_HINT}`] : []),
   ];
 }
 

@@ -34,7 +34,7 @@ Deno.test("liveRegion() shows how far it is, who works and who is silent", () =>
     "   web-6   14s",
     "   web-7   14s",
     "   web-8   14s",
-    "   … 1 more",
+    "   … 1 more                                (--show all lists them)",
     " silent 3",
     "   web-10   no ack yet",
     "   web-11   no ack yet",

@@ -22,7 +22,14 @@ export interface RunReturn {
   readonly durationMs: number;
   /** True on a return that a master made up for a peel it could not reach. */
   readonly unreachable?: boolean | undefined;
-  readonly returnData?: { readonly results: readonly RunResult[] } | null | undefined;
+  readonly returnData?:
+    | {
+      readonly results: readonly RunResult[];
+      /** It was a dry run: what changed would change. */
+      readonly test?: boolean | undefined;
+    }
+    | null
+    | undefined;
 }
 
 /** The events of a run that the CLI understands; what masters send fits this. */
@@ -31,7 +38,17 @@ export type RunEvent =
     readonly kind: "accepted";
     readonly jid: string;
     readonly targets: readonly string[];
-    readonly master: string;
+    /** How many there are in all, where the list comes in parts. */
+    readonly matched?: number | undefined;
+    /** Null in direct mode. */
+    readonly master: string | null;
+    readonly user?: string | undefined;
+    /** Of these targets, those that were not there at dispatch. */
+    readonly offline?: readonly string[] | undefined;
+    /** Of these targets, those of which the master cannot tell. */
+    readonly unheard?: readonly string[] | undefined;
+    /** How many peels are enrolled; with it the master knows who is offline. */
+    readonly enrolled?: number | undefined;
   }
   | { readonly kind: "alive" }
   | { readonly kind: "acks"; readonly peels: readonly string[] }
@@ -54,6 +71,7 @@ export const SILENCE = {
   no_return: "took the job, then no answer",
   unreachable: "could not be reached",
   lost: "answered, but the answer did not arrive here",
+  unknown: "not known: nothing was heard of it before the run was given up",
 } as const;
 export type Silence = keyof typeof SILENCE;
 
@@ -69,6 +87,8 @@ export interface Outcome {
   readonly durationMs: number;
   /** It came after the job had ended. */
   readonly late?: boolean;
+  /** It was a dry run: `changed` means "would change". */
+  readonly test?: boolean;
 }
 
 export interface RunSummary {
@@ -81,6 +101,8 @@ export interface RunSummary {
   readonly silent: number;
   /** The job as a whole was canceled. */
   readonly cancelled: boolean;
+  /** It was a dry run: `changed` counts who would change. */
+  readonly test: boolean;
 }
 
 type Refusal = Extract<RunEvent, { kind: "refused" }>;
@@ -89,8 +111,18 @@ type Refusal = Extract<RunEvent, { kind: "refused" }>;
 export interface Run {
   jid: string | null;
   master: string | null;
+  user: string | null;
   targets: readonly string[];
+  /** How many targets there will be once all parts of the list are here. */
+  matched: number;
+  /** Peels of the fleet; null when nobody said. */
+  enrolled: number | null;
+  readonly offline: Set<string>;
+  /** Of whom nobody can tell whether they are there. */
+  readonly unheard: Set<string>;
   status: string | null;
+  /** Whether it is known to be a dry run. */
+  test: boolean;
   refusal: Refusal | null;
   /** Who took the job, and when that was heard. */
   readonly acked: Map<string, number>;
@@ -104,8 +136,14 @@ export function newRun(): Run {
   return {
     jid: null,
     master: null,
+    user: null,
     targets: [],
+    matched: 0,
+    enrolled: null,
+    offline: new Set(),
+    unheard: new Set(),
     status: null,
+    test: false,
     refusal: null,
     acked: new Map(),
     outcomes: new Map(),
@@ -119,10 +157,15 @@ export function takeEvent(run: Run, event: RunEvent, nowMs = 0): Outcome[] {
     case "accepted":
       run.jid = event.jid;
       run.master = event.master;
+      run.user = event.user ?? run.user;
+      run.enrolled = event.enrolled ?? run.enrolled;
+      for (const peel of event.offline ?? []) run.offline.add(peel);
+      for (const peel of event.unheard ?? []) run.unheard.add(peel);
       // A long list comes in parts, and another master may say it all again.
       run.targets = run.targets.length === 0
         ? event.targets
         : [...new Set([...run.targets, ...event.targets])];
+      run.matched = Math.max(event.matched ?? 0, run.targets.length);
       return [];
     case "alive":
       return [];
@@ -154,7 +197,16 @@ function lostOutcomes(run: Run): Outcome[] {
 
 /** Gives up on whoever has not answered: for a run whose end will not be heard. */
 export function giveUp(run: Run): Outcome[] {
-  return run.targets.flatMap((peel) => settle(run, peel, silentOutcome(run, peel)));
+  return run.targets.flatMap((peel) => {
+    const outcome = silentOutcome(run, peel);
+    const silence = outcome.silence === "no_ack" ? "unknown" : outcome.silence;
+    return settle(run, peel, silence === undefined ? outcome : { ...outcome, silence });
+  });
+}
+
+/** Targets that were there at dispatch; null when nobody said. */
+export function onlineCount({ enrolled, matched, offline, unheard }: Run): number | null {
+  return enrolled === null ? null : matched - offline.size - unheard.size;
 }
 
 /** The first word of a peel counts; a repeat changes nothing. Only a master's guess gives way to the peel's own word. */
@@ -165,6 +217,7 @@ function settle(run: Run, peel: string, outcome: Outcome): Outcome[] {
     run.counts[before.status]--;
   }
   run.outcomes.set(peel, outcome);
+  run.test ||= outcome.test ?? false;
   run.counts[outcome.status]++;
   return [outcome];
 }
@@ -173,7 +226,8 @@ function settle(run: Run, peel: string, outcome: Outcome): Outcome[] {
 export function outcomeOf(given: RunReturn): Outcome {
   const { peelId, durationMs, error } = given;
   const results = given.returnData?.results ?? [];
-  const common = { peel: displayPeelId(peelId), results, durationMs };
+  const test = given.returnData?.test ? { test: true } : {};
+  const common = { peel: displayPeelId(peelId), results, durationMs, ...test };
   const why = error === undefined || error === "" ? {} : { error };
   if (given.unreachable) return { ...common, ...why, status: "silent", silence: "unreachable" };
   if (!given.success || "error" in why) {
@@ -189,8 +243,8 @@ function silentOutcome({ acked }: Run, peel: string): Outcome {
 }
 
 /** What it adds up to so far. */
-export function summarize({ targets, counts, status }: Run): RunSummary {
-  return { matched: targets.length, ...counts, cancelled: status === "canceled" };
+export function summarize({ targets, counts, status, test }: Run): RunSummary {
+  return { matched: targets.length, ...counts, cancelled: status === "canceled", test };
 }
 
 /** Outcomes by peel, `peel-2` before `peel-10`. */

@@ -51,3 +51,16 @@ export function paint(style: Style, how: Paint, text: string): string {
 export function dot(style: Style): string {
   return style.unicode ? "·" : "|";
 }
+
+/** A text of at most so many characters, with a sign where some were left out. */
+export function cut(text: string, length: number, style: Style): string {
+  const sign = ellipsis(style);
+  return text.length <= length
+    ? text
+    : `${text.slice(0, Math.max(0, length - sign.length))}${sign}`;
+}
+
+/** The sign for what was left out. */
+export function ellipsis({ unicode }: Style): string {
+  return unicode ? "…" : "...";
+}

@@ -17,8 +17,9 @@ TERMS
   ${"web-*".padEnd(width)}  id; dots may be written for underscores
 ${matchers.join("\n")}
 
-\`not\` binds tighter than \`and\`, and that tighter than \`or\`. Facts are compared without case; a list matches if one of its
-values does; a peel without the fact never does, not even with !=. A value with blanks stands in double quotes. Regular
-expressions are RE2 and search; anchor them with ^ and $.
+\`not\` binds tighter than \`and\`, and that tighter than \`or\`. Facts are compared without
+case; a list matches if one of its values does; a peel without the fact never does, not
+even with !=. A value with blanks stands in double quotes. Regular expressions are RE2 and
+search; anchor them with ^ and $. When no master answers, the store is asked instead.
 `;
 }

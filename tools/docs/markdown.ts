@@ -37,10 +37,19 @@ export function size(bytes: number): string {
 
 /** Joins the parts of a page with empty lines and gives it the form that `deno fmt` wants. */
 export async function page(...parts: string[]): Promise<string> {
+  return await formatted("page.md", parts.join("\n\n") + "\n");
+}
+
+/** Plain data as a file of JSON, in the form that `deno fmt` wants. */
+export async function jsonFile(value: unknown): Promise<string> {
+  return await formatted("file.json", JSON.stringify(value, null, 2));
+}
+
+async function formatted(name: string, text: string): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "zester-docs-" });
   try {
-    const path = `${folder}/page.md`;
-    await Deno.writeTextFile(path, parts.join("\n\n") + "\n");
+    const path = `${folder}/${name}`;
+    await Deno.writeTextFile(path, text);
     const config = `${ROOT}/deno.json`;
     const { code, stderr } = await run(
       Deno.execPath(),

@@ -2,6 +2,7 @@
 import { buckets, type BucketSpec, streams, type StreamSpec } from "../../core/buckets.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { grantsFor, type SubjectLists } from "../../core/grants.ts";
+import { PAYLOAD_BYTES_MAX } from "../../core/limits.ts";
 import {
   inboxPrefix,
   QUEUES,
@@ -67,7 +68,7 @@ const SUBJECTS_INTRODUCTION = [
 ].join("\n\n");
 
 function subjectTable(): string {
-  const head = ["Subject", "From → to", "Kind", "Signature domain", "Payload", "Note"];
+  const head = ["Subject", "From → to", "Kind", "Signature domain", "Payload", "Up to", "Note"];
   return table(
     head,
     SUBJECTS.map((subject) => [
@@ -76,6 +77,7 @@ function subjectTable(): string {
       subject.queue === undefined ? subject.kind : `${subject.kind}, one of the group`,
       subject.domain === undefined ? "–" : code(subject.domain),
       code(subject.payload),
+      size(subject.bytesMax ?? PAYLOAD_BYTES_MAX),
       subject.note,
     ]),
   );
@@ -105,14 +107,22 @@ function streamTable(): string {
       code(stream.name),
       codes(stream.subjects),
       formatDuration(stream.maxAgeMs),
-      stream.messagesMax === undefined
-        ? size(stream.bytesMax)
-        : `${size(stream.bytesMax)}, ${stream.messagesMax} messages`,
+      capsOf(stream),
       formatDuration(stream.duplicateWindowMs),
       stream.storage,
       stream.note,
     ]),
   );
+}
+
+function capsOf(stream: StreamSpec): string {
+  const { messagesMax, subjectMessagesMax, messageBytesMax } = stream;
+  return [
+    size(stream.bytesMax),
+    ...(messagesMax === undefined ? [] : [`${messagesMax} messages`]),
+    ...(subjectMessagesMax === undefined ? [] : [`${subjectMessagesMax} on a subject`]),
+    ...(messageBytesMax === undefined ? [] : [`${size(messageBytesMax)} each`]),
+  ].join(", ");
 }
 
 function durableTable(): string {

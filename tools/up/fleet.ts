@@ -11,7 +11,7 @@ import { decodeSeedNkey, encodePublicNkey, encodeSeedNkey } from "../../core/cry
 import { ZesterError } from "../../core/errors.ts";
 import { grantsFor } from "../../core/grants.ts";
 import { KEY_FILE_BYTES_MAX, TRUST_KEY_LIFETIME_MS } from "../../core/limits.ts";
-import { ADMIN_ROLE } from "../../core/roles.ts";
+import { ADMIN_ROLE, DIRECT_ROLE } from "../../core/roles.ts";
 import type { Role } from "../../core/subjects.ts";
 import { signTrust } from "../../core/trust.ts";
 import { emptyJournal } from "../../peel/accept/journal.ts";
@@ -62,13 +62,19 @@ export async function prepareFleet(plan: FleetPlan): Promise<Fleet> {
   const accountSeed = await keep(join(auth, "account.seed"), () => newSeed("account"));
   const rootSeed = await keep(join(auth, "root.seed"), () => newSeed("operator"));
   const operatorSeed = await keep(operatorSeedFile(plan), () => newSeed("user"));
+  const directSeed = await keep(directSeedFile(plan), () => newSeed("user"));
   const root = signerFromSeed(decodeSeedNkey("operator", rootSeed));
   const rootPublicKey = toBase64Url(root.publicKey);
   await keep(join(auth, "root.pub"), () => rootPublicKey);
-  const operatorKey = signerFromSeed(decodeSeedNkey("user", operatorSeed)).publicKey;
+  const publicKeyOf = (seed: string) => signerFromSeed(decodeSeedNkey("user", seed)).publicKey;
   const trust = await keep(
     join(auth, "trust.json"),
-    () => trustFor(plan.operator, root, fleetKeysFrom(accountSeed).command.publicKey, operatorKey),
+    () =>
+      trustFor(plan.operator, root, {
+        command: fleetKeysFrom(accountSeed).command.publicKey,
+        operator: publicKeyOf(operatorSeed),
+        direct: publicKeyOf(directSeed),
+      }),
   );
   const peelRecords: FleetPeel[] = [];
   for (const id of plan.peels) {
@@ -90,11 +96,15 @@ export function operatorSeedFile({ data, operator }: FleetPlan): string {
   return join(data, "auth", `${operator}.seed`);
 }
 
+/** Signs what the operator sends past the masters: a key of its own, since it is a right of its own. */
+export function directSeedFile({ data, operator }: FleetPlan): string {
+  return join(data, "auth", `${operator}.direct.seed`);
+}
+
 function trustFor(
-  operator: string,
+  name: string,
   root: ReturnType<typeof signerFromSeed>,
-  commandKey: Uint8Array,
-  operatorKey: Uint8Array,
+  keys: Readonly<Record<"command" | "operator" | "direct", Uint8Array>>,
 ): string {
   const issuedMs = Date.now();
   const validity = { notBeforeMs: 0, notAfterMs: issuedMs + TRUST_KEY_LIFETIME_MS };
@@ -103,14 +113,9 @@ function trustFor(
     serial: 1,
     issuedMs,
     keys: [
-      { purpose: "command", publicKey: commandKey, ...validity },
-      {
-        purpose: "operator",
-        publicKey: operatorKey,
-        name: operator,
-        role: ADMIN_ROLE,
-        ...validity,
-      },
+      { purpose: "command", publicKey: keys.command, ...validity },
+      { purpose: "operator", publicKey: keys.operator, name, role: ADMIN_ROLE, ...validity },
+      { purpose: "direct", publicKey: keys.direct, name, role: DIRECT_ROLE, ...validity },
     ],
   });
 }
@@ -143,6 +148,7 @@ async function prepareUsers(
   const identities: [Role, string][] = [
     ["bootstrap", BOOTSTRAP],
     ["operator", plan.operator],
+    ["direct", plan.operator],
     ...plan.masters.map((id): [Role, string] => ["master", id]),
     ...plan.peels.map((id): [Role, string] => ["peel", id]),
   ];

@@ -13,6 +13,8 @@ export interface UpOptions {
   port: number;
   /** Folder that keeps everything; a temporary one when absent. */
   data: string | undefined;
+  /** Folder of the state tree that the peels get; an empty one each when absent. */
+  states: string | undefined;
   /** Folder of programs made by `deno task compile`, to be run instead of the sources. */
   bin: string | undefined;
   /** What to run on the fleet; without it, the fleet stays up. */
@@ -30,6 +32,7 @@ export const UP_HELP = `deno task up: a whole fleet on this machine
   --broker B    auto, embedded or nats-server (auto: nats-server if there is one that is new enough)
   --port N      port of the broker (any free one)
   --data DIR    keep everything in this folder, and start again on it (a temporary folder)
+  --states DIR  state tree of the peels: sources of files (zester://) and custom modules
   --bin DIR     run the programs that \`deno task compile\` made, in this folder
   -- command    run this with zester on PATH, then stop everything and exit with its status`;
 
@@ -43,6 +46,7 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
     broker: "auto",
     port: 0,
     data: undefined,
+    states: undefined,
     bin: undefined,
     command: [],
     help: false,
@@ -71,6 +75,7 @@ const SETTERS: Record<string, (options: UpOptions, text: string) => void> = {
   "--peels": (options, text) => options.peels = integer("--peels", text, 0, COUNT_MAX),
   "--port": (options, text) => options.port = integer("--port", text, 0, 65_535),
   "--data": (options, text) => options.data = text,
+  "--states": (options, text) => options.states = text,
   "--bin": (options, text) => options.bin = text,
   "--broker": (options, text) => {
     const found = BROKERS.find((each) => each === text);

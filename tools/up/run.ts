@@ -8,7 +8,7 @@ import { ROOT } from "../repository.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type BrokerPlan, planBroker } from "./broker.ts";
 import { type Child, type ChildSpec, startChild, stopChildren } from "./children.ts";
-import { type Fleet, loginOf, operatorSeedFile, prepareFleet } from "./fleet.ts";
+import { directSeedFile, type Fleet, loginOf, operatorSeedFile, prepareFleet } from "./fleet.ts";
 import type { UpOptions } from "./options.ts";
 import { Interrupted, type StopRequest } from "./stop_request.ts";
 
@@ -34,6 +34,7 @@ export async function startFleet(
   data: string,
   stop: StopRequest,
 ): Promise<RunningFleet> {
+  await requireTree(options.states);
   const fleet = await prepareFleet({
     data,
     masters: names("master", options.masters),
@@ -65,7 +66,7 @@ async function start(
   const url = await broker.address;
   await bootstrap(fleet, url);
   const programs = programsIn(options.bin);
-  const specs = await planDaemons(fleet, url, programs);
+  const specs = await planDaemons(fleet, url, programs, options.states);
   if (stop.isMade) throw new Interrupted(await stop.made);
   for (const spec of specs) children.push(startChild(spec, logs));
   await Promise.all(children.slice(1).map(untilReady));
@@ -93,7 +94,12 @@ function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
 }
 
-async function planDaemons(fleet: Fleet, url: string, programs: Programs): Promise<ChildSpec[]> {
+async function planDaemons(
+  fleet: Fleet,
+  url: string,
+  programs: Programs,
+  states: string | undefined,
+): Promise<ChildSpec[]> {
   const specs: ChildSpec[] = [];
   for (const id of fleet.masters) {
     const folder = join(fleet.data, "masters", id);
@@ -111,11 +117,32 @@ async function planDaemons(fleet: Fleet, url: string, programs: Programs): Promi
         id,
         auth_dir: join(folder, "auth"),
         data_dir: join(folder, "data"),
+        states_dir: states === undefined ? await emptyTree(folder) : resolve(states),
+        // Never those of this machine: it may have a peel of its own.
+        policy_file: join(folder, "policy.zy"),
+        facts_file: join(folder, "facts"),
         ...login(fleet, url, loginOf("peel", id)),
       }),
     );
   }
   return specs;
+}
+
+/** A peel without a state tree gets an empty one, to which its owner may add. */
+async function emptyTree(folder: string): Promise<string> {
+  const path = join(folder, "states");
+  await systemFiles.makeFolder(path, 0o700);
+  return path;
+}
+
+/** A tree that is not there would be found out by the first job that needs it. */
+async function requireTree(states: string | undefined): Promise<void> {
+  if (states === undefined) return;
+  const found = await Deno.stat(states).catch(() => null);
+  if (found?.isDirectory) return;
+  throw new ZesterError("config_invalid", `--states ${states}: there is no such folder`, {
+    fix: "name a folder that exists; examples/ has one",
+  });
 }
 
 function login(fleet: Fleet, url: string, user: string): Record<string, unknown> {
@@ -190,6 +217,7 @@ async function untilReady(child: Child): Promise<void> {
 
 async function writeContext(fleet: Fleet, url: string): Promise<string> {
   const user = loginOf("operator", fleet.operator);
+  const directUser = loginOf("direct", fleet.operator);
   const file = join(fleet.data, "context.yaml");
   await write(
     file,
@@ -202,6 +230,11 @@ async function writeContext(fleet: Fleet, url: string): Promise<string> {
         operator_seed_file: operatorSeedFile(fleet),
         trust_file: fleet.trustFile,
         trust_root: fleet.rootPublicKey,
+        direct: {
+          user: directUser,
+          password_file: fleet.passwordFile(directUser),
+          seed_file: directSeedFile(fleet),
+        },
       },
       null,
       2,
