@@ -16,6 +16,7 @@ import {
   FACTS_BYTES_MAX,
   JOB_RETENTION_MS,
   JOB_STREAM_BYTES_MAX,
+  JOB_SUBJECT_MESSAGES_MAX,
   LEASE_TTL_MS,
   MASTER_HEARTBEAT_TTL_MS,
   PAYLOAD_BYTES_MAX,
@@ -33,6 +34,8 @@ export interface BucketSpec {
   readonly peelReads: readonly string[];
   /** Keys that operators may read by direct get. */
   readonly operatorReads: readonly string[];
+  /** Whether operators may ask which keys there are: one question with one answer, no consumer. Default: no. */
+  readonly operatorLists?: boolean;
   readonly note: string;
 }
 
@@ -50,6 +53,10 @@ export interface StreamSpec {
   readonly maxAgeMs: number;
   readonly bytesMax: number;
   readonly messagesMax?: number;
+  /** On one subject; beyond, the oldest of that subject goes. */
+  readonly subjectMessagesMax?: number;
+  /** Largest message, headers included. */
+  readonly messageBytesMax?: number;
   readonly duplicateWindowMs: number;
   readonly storage: "file" | "memory";
   /** Consumers that all masters share. Made by bootstrap: whoever may create one could take over another's name. */
@@ -120,6 +127,7 @@ export const buckets = {
       history: 10,
       valueBytesMax: CONTROL_VALUE_BYTES_MAX,
       operatorReads: [">"],
+      operatorLists: true,
     },
   ),
   enrollChallenges: bucket("enroll-challenges", "`chl-<id>`: one-time challenges", {
@@ -139,6 +147,8 @@ export const streams = {
     subjects: ["zester.job.>"],
     maxAgeMs: JOB_RETENTION_MS,
     bytesMax: JOB_STREAM_BYTES_MAX,
+    subjectMessagesMax: JOB_SUBJECT_MESSAGES_MAX,
+    messageBytesMax: PAYLOAD_BYTES_MAX,
     duplicateWindowMs: DUPLICATE_WINDOW_MS,
     storage: "file",
     durables: [{

@@ -35,6 +35,8 @@ export interface ClientPorts {
   readonly clock: Clock;
   readonly voice: Voice;
   readonly keyring: Keyring;
+  /** Aborted when the connection is gone for good: nothing is heard from then on. */
+  readonly lost?: AbortSignal;
 }
 
 /** What happens to the follow itself, for the operator to see. */
@@ -55,8 +57,8 @@ export interface FollowOptions {
 
 /**
  * Sends the job and hands each event to `onEvent` as it comes; resolves after `done` or `refused`. A master that falls silent is
- * replaced; what was heard before is not told again. Throws `no_responders` when no master is there to take it, `timeout` when its time
- * and some grace have passed without an end: what happened is then unknown.
+ * replaced; what was heard before is not told again. Throws `no_responders` when no master is there to take it; `disconnected` when the
+ * connection is lost and `timeout` when its time and some grace have passed without an end: what happened is then unknown.
  */
 export async function dispatchAndFollow(
   job: Job,
@@ -95,7 +97,8 @@ type Interruption =
   | { readonly kind: "silent" }
   | { readonly kind: "nobody"; readonly error: ZesterError }
   | { readonly kind: "retry"; readonly why: string }
-  | { readonly kind: "gap" };
+  | { readonly kind: "gap" }
+  | { readonly kind: "lost" };
 
 async function follow(
   followed: Followed,
@@ -119,7 +122,10 @@ async function follow(
     switch (end.kind) {
       case "gap":
         break; // ask again at once: the stored returns fill it
+      case "lost":
+        throw connectionLost(followed, heard);
       case "silent":
+        heard.isUnsure = true;
         if (clock.monotonic() >= deadlineMs) break;
         onNotice?.({ kind: "silence", master: heard.master, afterMs: heard.silenceMs });
         break;
@@ -155,6 +161,7 @@ async function oneAttempt(
   { until, leftMs, signal }: AttemptOptions,
 ): Promise<"over" | Interruption> {
   const { bus, clock } = ports;
+  if (ports.lost?.aborted) return { kind: "lost" };
   const inbox = bus.inbox();
   const { promise, resolve, reject } = Promise.withResolvers<"over" | Interruption>();
   let patience: Timer | undefined;
@@ -179,13 +186,14 @@ async function oneAttempt(
     }
   });
   const deadline = clock.after(leftMs, () => resolve({ kind: "silent" }));
-  const aborted = () => resolve("over");
-  signal?.addEventListener("abort", aborted, { once: true });
+  const aborted = whenAborted(signal, () => resolve("over"));
+  const lost = whenAborted(ports.lost, () => resolve({ kind: "lost" }));
   expect(listenMs);
   try {
     ask(followed, heard, inbox, ports);
     return await promise;
   } catch (thrown) {
+    if (ports.lost?.aborted) return { kind: "lost" };
     // A connection that is away right now may come back; what was asked before goes on without us.
     if (heard.master !== null && isZesterError(thrown, "disconnected")) {
       return { kind: "nobody", error: thrown };
@@ -194,9 +202,17 @@ async function oneAttempt(
   } finally {
     patience?.cancel();
     deadline.cancel();
-    signal?.removeEventListener("abort", aborted);
+    aborted.stop();
+    lost.stop();
     subscription.unsubscribe();
   }
+}
+
+/** Calls back once, at once if it has happened already; until stopped. */
+function whenAborted(signal: AbortSignal | undefined, happened: () => void): { stop(): void } {
+  if (signal?.aborted) happened();
+  signal?.addEventListener("abort", happened, { once: true });
+  return { stop: () => signal?.removeEventListener("abort", happened) };
 }
 
 function ask(
@@ -219,6 +235,8 @@ class Heard {
   master: string | null = null;
   /** How long was waited for the last word. */
   silenceMs = 0;
+  /** Whether a master may have the job without our knowing it: some request was not answered. */
+  isUnsure = false;
   readonly #onEvent: (event: FollowEvent) => void;
   readonly #acked = new Set<string>();
   /** Peels that have answered, and whether a master made that up. */
@@ -258,7 +276,9 @@ class Heard {
         this.#onEvent(event);
         return "over";
       case "refused":
-        if (isWorthRetrying(event.code)) return { kind: "retry", why: event.message };
+        if (isWorthRetrying(event.code) || (this.isUnsure && ONE_MASTERS_VIEW.has(event.code))) {
+          return { kind: "retry", why: event.message };
+        }
         this.#onEvent(event);
         return "over";
     }
@@ -282,6 +302,9 @@ class Heard {
   }
 }
 
+/** Refusals by a master whose clock differs from ours: another one may have taken the job before, and still answer. */
+const ONE_MASTERS_VIEW: ReadonlySet<string> = new Set<ErrorCode>(["clock_skew", "expired"]);
+
 function isWorthRetrying(code: string): boolean {
   return Object.hasOwn(ERRORS, code) && ERRORS[code as ErrorCode].remedy === "retry";
 }
@@ -292,6 +315,16 @@ function unknownEnd({ jid, request }: Followed, { master }: Heard): ZesterError 
     : "its end was not heard in time";
   return new ZesterError("timeout", `job ${jid}: ${what}; unknown: it may have run`, {
     fix: `zester job show ${jid}`,
+  });
+}
+
+/** What was heard before is on the screen; what comes after is for whoever looks later. */
+function connectionLost({ jid, request }: Followed, { master }: Heard): ZesterError {
+  const known = master === null && request !== null
+    ? `job     ${jid}: it is not known whether a master took it`
+    : `job     ${jid} goes on without us, as far as that is possible without the broker`;
+  return new ZesterError("disconnected", `the connection to the broker was lost\n${known}`, {
+    fix: `zester job show ${jid}     once the broker is back`,
   });
 }
 
@@ -332,6 +365,7 @@ async function askOnce(
     }
   });
   const patience = clock.after(REQUEST_TIMEOUT_MS, () => reject(noAnswer()));
+  const lost = whenAborted(ports.lost, () => reject(lostWhileAsking()));
   try {
     voice.say(rule, subject, payload, { reply: inbox });
     const reply = await promise;
@@ -339,8 +373,15 @@ async function askOnce(
     return reply;
   } finally {
     patience.cancel();
+    lost.stop();
     subscription.unsubscribe();
   }
+}
+
+function lostWhileAsking(): ZesterError {
+  return new ZesterError("disconnected", "the connection to the broker was lost", {
+    fix: "ask again once the broker is back",
+  });
 }
 
 function noAnswer(): ZesterError {

@@ -60,8 +60,10 @@ function setUp() {
   const operator = enginePorts(engine, { role: "operator", identity: "alice", clock });
   const master = enginePorts(engine, { role: "master", identity: "m", clock });
   const masterVoice = voiceOf({ signer: COMMAND_SIGNER, generation: 1 }, master.bus, clock);
+  const lost = new AbortController();
   const client: ClientPorts = {
     operator: "alice",
+    lost: lost.signal,
     bus: operator.bus,
     clock,
     voice: voiceOf({ signer: testSigner("alice"), generation: 1 }, operator.bus, clock),
@@ -88,7 +90,8 @@ function setUp() {
   const notices: FollowNotice[] = [];
   const options = { onNotice: (notice: FollowNotice) => void notices.push(notice) };
   const follow = () => dispatchAndFollow(job, (event) => void events.push(event), client, options);
-  return { clock, client, master, masterVoice, script, asked, events, notices, follow };
+  const lose = () => lost.abort();
+  return { clock, client, master, masterVoice, script, asked, events, notices, follow, lose };
 }
 
 Deno.test("dispatchAndFollow() asks another master when one falls silent, and tells each return once", async () => {
@@ -124,6 +127,27 @@ Deno.test("dispatchAndFollow() stays with a master that says it is alive", async
   tell(done(0));
   await followed;
   assert.equal(asked.length, 1);
+});
+
+const skewed: FollowEvent = { kind: "refused", code: "clock_skew", message: "your clock is off" };
+
+Deno.test("dispatchAndFollow() takes the word of a master with another clock for a refusal only if nobody else was asked", async () => {
+  const first = setUp();
+  first.script((tell) => tell(skewed));
+  await first.follow();
+  assert.deepEqual(first.events.map(({ kind }) => kind), ["refused"]);
+
+  const { clock, script, asked, events, follow } = setUp();
+  script(
+    () => {}, // this one takes the job, and its answer is lost
+    (tell) => tell(skewed),
+    (tell) => tell(accepted("m1", "a"), returns(given("a")), done(1)),
+  );
+  const followed = follow();
+  await clock.advanceSettling(10_000, 500);
+  await followed;
+  assert.equal(asked.length, 3);
+  assert.deepEqual(events.map(({ kind }) => kind), ["accepted", "returns", "done"]);
 });
 
 Deno.test("dispatchAndFollow() sends the very same job again while no master has said that it took it", async () => {
@@ -250,4 +274,41 @@ Deno.test("query() refuses an answer that no master has signed", async () => {
     query("prefix", { jid: "2hP" }, client),
     (error) => isZesterError(error, "unknown_key"),
   );
+});
+
+Deno.test("dispatchAndFollow() says at once that the connection was lost, and what is known of the job", async () => {
+  const { clock, script, events, follow, lose } = setUp();
+  script((tell) => tell(accepted("m1", "a", "b"), returns(given("a"))));
+  const followed = follow();
+  await settle();
+  lose();
+  await assert.rejects(followed, (error) => {
+    assert.ok(isZesterError(error, "disconnected"));
+    assert.match(error.message, new RegExp(`connection to the broker was lost\\n.*${JID} goes on`));
+    assert.match(error.fix ?? "", new RegExp(`zester job show ${JID}`));
+    return true;
+  });
+  assert.deepEqual(events.map(({ kind }) => kind), ["accepted", "returns"]);
+  assert.equal(clock.timers, 0);
+});
+
+Deno.test("dispatchAndFollow() does not claim that a job goes on which nobody may have taken", async () => {
+  const { script, follow, lose } = setUp();
+  script(() => {});
+  const followed = follow();
+  await settle();
+  lose();
+  await assert.rejects(followed, /not known whether a master took it/);
+});
+
+Deno.test("query() and cancelJob() say at once that the connection was lost", async () => {
+  for (const ask of [query.bind(null, "jobs", {}), cancelJob.bind(null, JID)]) {
+    const { client, master, script, lose } = setUp();
+    script(() => {});
+    master.bus.subscribe(subjects.adminJob.filter(), () => {});
+    const asked = ask(client);
+    await settle();
+    lose();
+    await assert.rejects(asked, (error) => isZesterError(error, "disconnected"));
+  }
 });

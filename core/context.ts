@@ -53,6 +53,21 @@ export const CONTEXT_OPTIONS = {
     env: "ZESTER_TRUST_ROOT",
     help: "Public key of the root that must have signed the trust document.",
   },
+  "direct.user": {
+    type: "string",
+    default: null,
+    help: "User to log in as for `--direct`, which commands peels without a master.",
+  },
+  "direct.password_file": {
+    type: "string",
+    default: null,
+    help: "File that holds the password of that user.",
+  },
+  "direct.seed_file": {
+    type: "string",
+    default: null,
+    help: "File that holds the seed that signs commands of `--direct`.",
+  },
   "tls.ca_file": { type: "string", default: null, help: "Certificate authority of the servers." },
   "tls.cert_file": { type: "string", default: null, help: "Certificate shown to the servers." },
   "tls.key_file": { type: "string", default: null, help: "Key of that certificate." },
@@ -74,9 +89,17 @@ export interface Context {
   readonly operatorSeedFile: string;
   readonly trustFile: string | null;
   readonly trustRoot: string | null;
+  /** How this operator commands peels without a master; null without that right. */
+  readonly direct: DirectLogin | null;
   readonly tls: TlsFiles | null;
   /** Where each key of the file came from. */
   readonly origins: ContextConfig["origins"];
+}
+
+export interface DirectLogin {
+  readonly user: string | null;
+  readonly passwordFile: string | null;
+  readonly seedFile: string;
 }
 
 export interface TlsFiles {
@@ -185,12 +208,21 @@ function toContext({ name, path, chosenBy }: ContextChoice, config: ContextConfi
     operatorSeedFile: file("operator_seed_file") ?? raise(missing(path, "operator_seed_file")),
     trustFile: file("trust_file"),
     trustRoot: values.trust_root,
+    direct: directOf(file, values["direct.user"]),
     tls: tlsOf(file),
     origins,
   };
 }
 
 type FileKey = Extract<keyof typeof CONTEXT_OPTIONS, `${string}_file`>;
+
+function directOf(
+  file: (key: FileKey) => string | null,
+  user: string | null,
+): DirectLogin | null {
+  const seedFile = file("direct.seed_file");
+  return seedFile === null ? null : { user, passwordFile: file("direct.password_file"), seedFile };
+}
 
 function tlsOf(file: (key: FileKey) => string | null): TlsFiles | null {
   const tls = {

@@ -32,10 +32,15 @@ export function grantsFor(role: Role, identity: string): Grants {
       return client(
         [...said, ...DIRECT_ANSWERS, ...directGets("peelReads", identity)],
         [...heard, inbox],
+        ["$JS.API.STREAM.>"],
       );
     case "operator":
     case "direct":
-      return client([...said, ...directGets("operatorReads", identity)], [...heard, inbox]);
+      return client(
+        [...said, ...directGets("operatorReads", identity), ...LISTS],
+        [...heard, inbox],
+        ALL_BUT_LISTS,
+      );
     case "master":
       return {
         publish: { allow: [...said, "_INBOX.>", ...masterStore()], deny: MASTER_DENIES },
@@ -58,8 +63,46 @@ const BOOTSTRAP_WRITES = [
 /** Peels answer operators in direct mode; what they say there is signed, too. */
 const DIRECT_ANSWERS = ["_INBOX.direct.>"];
 
+/**
+ * Which keys a bucket has, from the state of its stream: how operators find peels when no master answers. The answer is one
+ * message that tells names which they may read anyway; a consumer would be theirs to point elsewhere.
+ */
+export interface KeyList {
+  /** What the stream answers. */
+  readonly asked: string;
+  /** What it is called in the account of clients: there the server itself answers to `asked`, that it has no streams. */
+  readonly crossed: string;
+}
+
+/** How to ask which keys a bucket has. */
+export function keyListOf(bucket: string): KeyList {
+  return { asked: streamInfo(bucketStreamName(bucket)), crossed: `zester.keys.${bucket}` };
+}
+
+const KEY_LISTS = ALL_BUCKETS.filter(({ operatorLists }) => operatorLists === true)
+  .map(({ name }) => keyListOf(name));
+const LISTS = KEY_LISTS.flatMap(({ asked, crossed }) => [asked, crossed]);
+
+const STREAM_VERBS = [
+  ...["CREATE", "DELETE", "LEADER", "LIST", "MSG", "NAMES", "PEER", "PURGE", "RESTORE"],
+  ...["SNAPSHOT", "UPDATE"],
+];
+
+const ALL_BUT_LISTS = [
+  ...STREAM_VERBS.flatMap((verb) => [`$JS.API.STREAM.${verb}`, `$JS.API.STREAM.${verb}.>`]),
+  ...[...ALL_BUCKETS.map(({ name }) => bucketStreamName(name)), ...ALL_STREAMS.map(nameOf)]
+    .map(streamInfo).filter((subject) => !LISTS.includes(subject)),
+];
+
+function streamInfo(stream: string): string {
+  return `$JS.API.STREAM.INFO.${stream}`;
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
 const CLIENT_DENIES = [
-  "$JS.API.STREAM.>",
   "$JS.API.CONSUMER.>",
   "$JS.API.DIRECT.GET.*",
   "$JS.API.INFO",
@@ -70,9 +113,13 @@ const CLIENT_DENIES = [
   "$SYS.>",
 ];
 
-function client(publish: readonly string[], subscribe: readonly string[]): Grants {
+function client(
+  publish: readonly string[],
+  subscribe: readonly string[],
+  streamDenies: readonly string[],
+): Grants {
   return {
-    publish: { allow: publish, deny: CLIENT_DENIES },
+    publish: { allow: publish, deny: [...streamDenies, ...CLIENT_DENIES] },
     subscribe: { allow: subscribe, deny: ["$JS.>", "$KV.>", "$SYS.>", "zester.event.>"] },
   };
 }
@@ -120,7 +167,7 @@ function masterStore(): string[] {
 
 function reads(stream: string): string[] {
   return [
-    `$JS.API.STREAM.INFO.${stream}`,
+    streamInfo(stream),
     `$JS.API.STREAM.MSG.GET.${stream}`,
     `$JS.API.DIRECT.GET.${stream}`,
     `$JS.API.DIRECT.GET.${stream}.>`,
@@ -141,13 +188,15 @@ function ownConsumers(stream: string): string[] {
 
 /** Whether a role's programs get the account of clients, where the server has accounts. */
 export function isClient(role: Role): boolean {
-  return role === "peel" || role === "operator";
+  return role === "peel" || role === "operator" || role === "direct";
 }
 
 /** Subjects that pass between the masters' account, which has the streams, and that of peels and operators. */
 export interface Crossings {
   /** From clients, and answered by a stream: the answer goes back to where the question came from and nowhere else. */
   readonly asked: readonly string[];
+  /** The same, under another name. */
+  readonly lists: readonly KeyList[];
   /** From clients to masters, who choose themselves where they answer. */
   readonly said: readonly string[];
   /** From masters to clients. */
@@ -161,7 +210,8 @@ export interface Crossings {
  */
 export function crossings(): Crossings {
   const rules = Object.values(subjects);
-  const fromClients = rules.filter((rule) => rule.pub.some(isClient));
+  // What clients say among themselves (direct mode) crosses nothing.
+  const fromClients = rules.filter((rule) => rule.pub.some(isClient) && !rule.sub.every(isClient));
   const readable = ALL_BUCKETS.filter((each) =>
     each.peelReads.length + each.operatorReads.length > 0
   );
@@ -170,9 +220,11 @@ export function crossings(): Crossings {
       ...fromClients.filter((rule) => rule.kind === "stream").map((rule) => rule.filter()),
       ...readable.map(({ name }) => `$JS.API.DIRECT.GET.${bucketStreamName(name)}.>`),
     ]),
+    lists: KEY_LISTS,
     said: widest(fromClients.filter((rule) => rule.kind !== "stream").map((rule) => rule.filter())),
     heard: widest([
-      ...rules.filter((rule) => rule.sub.some(isClient)).map((rule) => rule.filter()),
+      ...rules.filter((rule) => rule.sub.some(isClient) && !rule.pub.every(isClient))
+        .map((rule) => rule.filter()),
       ...(["peel", "operator"] as const).map((role) => `_INBOX.${role}.>`),
     ]),
   };

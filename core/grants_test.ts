@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { buckets } from "./buckets.ts";
-import { type Grants, grantsFor } from "./grants.ts";
+import { crossings, type Grants, grantsFor, keyListOf } from "./grants.ts";
 import type { Role } from "./subjects.ts";
 
 /** NATS matching of one subject against a pattern. */
@@ -123,4 +123,28 @@ Deno.test("grantsFor() keeps a running master from administering streams and tak
   assert.ok(may(master, "publish", "zester.cmd.web-01"));
   assert.ok(may(master, "subscribe", "zester.dispatch.alice"));
   assert.ok(!may(master, "subscribe", "_INBOX.master.m2.x"));
+});
+
+Deno.test("grantsFor() lets operators ask which peels there are, of no other stream anything, and peels not even that", () => {
+  const { asked, crossed } = keyListOf(buckets.enrollments.name);
+  for (const role of ["operator", "direct"] as const) {
+    const grants = grantsFor(role, "alice");
+    for (const subject of [asked, crossed]) assert.ok(may(grants, "publish", subject), subject);
+    for (const { name } of Object.values(buckets).filter((each) => each !== buckets.enrollments)) {
+      for (const subject of Object.values(keyListOf(name))) {
+        assert.ok(!may(grants, "publish", subject), subject);
+      }
+    }
+  }
+  for (const subject of [asked, crossed]) {
+    assert.ok(!may(grantsFor("peel", "web-01"), "publish", subject));
+  }
+});
+
+Deno.test("crossings() carries no command from clients to masters, and no inbox of direct mode", () => {
+  const { asked, said, heard, lists } = crossings();
+  const outward = [...asked, ...said, ...lists.map(({ asked }) => asked)];
+  assert.ok(!outward.some((pattern) => covers(pattern, "zester.cmd.web-01")));
+  assert.ok(heard.some((pattern) => covers(pattern, "zester.cmd.web-01")));
+  assert.ok(![...outward, ...heard].some((pattern) => covers(pattern, "_INBOX.direct.dora.x")));
 });

@@ -117,6 +117,11 @@ function uint32(value: number): Uint8Array {
   return bytes;
 }
 
+/** A fresh event id, which sorts by time. */
+export function newEventId(nowMs: number, random: Random): string {
+  return newKsuid(nowMs, random);
+}
+
 /** Whether the text is the id of an event: a KSUID, or a digest for one that follows from another. */
 export function isEventId(text: string): boolean {
   return isKsuid(text) || /^[0-9a-f]{64}$/.test(text);

@@ -3,12 +3,18 @@
  *
  * Why it exists: whoever may make one direct get chooses its reply subject, and the server itself then delivers stored bytes
  * to any subject. So a subject proves nothing. Here a message is refused if a server sent it (status line, `Nats-*`
- * headers), if it is not on the very subject expected, or if its signature is missing, foreign, stale or expired. Only what
- * passes is decoded.
+ * headers), if it is not on the very subject expected, too large for it, or if its signature is missing, foreign, stale or
+ * expired. Only what passes is decoded.
+ *
+ * The order is part of the defence. What is cheap comes first; whoever sends more than its share is turned away right before
+ * the first step that costs something, and from then on at its subject. Only what names a sender's own key counts against that
+ * sender, so that nobody can spend the share of another by having a server deliver answers in its name.
  */
+import { formatDuration } from "./duration.ts";
 import { assertNever, type ErrorCode } from "./errors.ts";
 import { CLOCK_SKEW_MS, PAYLOAD_BYTES_MAX, SIGNATURE_LIFETIME_MS_MAX } from "./limits.ts";
 import type { HeaderField } from "./ports.ts";
+import type { IngressGuard } from "./ingress_guard.ts";
 import type { Verifier } from "./crypto/ed25519.ts";
 import {
   type ParsedSignature,
@@ -24,6 +30,8 @@ export interface Inbound {
   readonly headers: readonly HeaderField[];
   readonly status?: number | undefined;
   readonly data: Uint8Array;
+  /** Set on one that was read from a stream: those are bounded by the stream, and count against nobody's share. */
+  readonly storedMs?: number;
 }
 
 /** Who signed, as the keyring knows it. */
@@ -38,13 +46,17 @@ export interface Sender {
 }
 
 /** Finds the key that may sign here: enrollment records for peels, the trust document for the others. */
-export type Keyring = (wanted: {
-  roles: readonly Role[];
-  /** Peel or operator named by the subject, where it names one. */
-  identity: string | undefined;
-  keyId: string;
-  nowMs: number;
-}) => Sender | null;
+export interface Keyring {
+  (wanted: {
+    roles: readonly Role[];
+    /** Peel or operator named by the subject, where it names one. */
+    identity: string | undefined;
+    keyId: string;
+    nowMs: number;
+  }): Sender | null;
+  /** How much of each sender is looked at; everything, without one. */
+  readonly guard?: IngressGuard;
+}
 
 export interface Expectation<P extends string> {
   /** The rule that the subject must follow. */
@@ -68,6 +80,7 @@ export type IngressReason = Extract<
   | "clock_skew"
   | "misaddressed"
   | "payload_too_large"
+  | "flooding"
 >;
 
 export interface Accepted<P extends string> {
@@ -83,6 +96,10 @@ export interface Refused {
   readonly reason: IngressReason;
   /** A sentence for the log. */
   readonly detail: string;
+  /** Whether it is worth a line in the log: one in a while for each sender is. */
+  readonly isNews: boolean;
+  /** Who it is from, if that is certain: its signature is good, only its time or its generation is not. */
+  readonly sender?: Sender;
 }
 
 /** Lets a message in with its verified sender, or says why not. Never throws, never decodes the payload. */
@@ -90,15 +107,34 @@ export function ingest<P extends string>(
   message: Inbound,
   expected: Expectation<P>,
 ): Accepted<P> | Refused {
+  const fields = expected.rule.parse(message.subject);
+  const { guard } = expected.keyring;
+  const name = namedIn(fields) ?? "";
+  if (isSpent(message, fields, expected)) {
+    return guard?.isNews(name) ? flooding(name) : FLOODING_STILL;
+  }
+  const door = examine(message, fields, expected);
+  return door.ok || guard === undefined ? door : { ...door, isNews: guard.isNews(name) };
+}
+
+function flooding(name: string): Refused {
+  return refuse("flooding", `${name} sends more than anybody has reason to`);
+}
+
+/** One for all: there may be hundreds of thousands in a second. */
+const FLOODING_STILL: Refused = { ok: false, reason: "flooding", detail: "", isNews: false };
+
+function examine<P extends string>(
+  message: Inbound,
+  fields: Fields<P> | null,
+  expected: Expectation<P>,
+): Accepted<P> | Refused {
   const spoof = serverMade(message);
   if (spoof !== null) return refuse("spoof", spoof);
-  if (message.data.length > PAYLOAD_BYTES_MAX) {
-    return refuse(
-      "payload_too_large",
-      `${message.data.length} bytes, at most ${PAYLOAD_BYTES_MAX}`,
-    );
+  const { bytesMax = PAYLOAD_BYTES_MAX } = expected.rule;
+  if (message.data.length > bytesMax) {
+    return refuse("payload_too_large", `${message.data.length} bytes, at most ${bytesMax}`);
   }
-  const fields = expected.rule.parse(message.subject);
   if (fields === null || !hasOwn(fields, expected.own)) {
     return refuse(
       "misaddressed",
@@ -116,6 +152,9 @@ export function ingest<P extends string>(
   if (sender === null) {
     return refuse("unknown_key", `key ${claims.keyId} may not sign ${expected.rule.pattern}`);
   }
+  if (!isAdmitted(sender, message, expected.keyring.guard)) {
+    return flooding(sender.identity);
+  }
   const context = { domain: expected.rule.domain ?? "", subject: message.subject };
   if (!sender.verifier.verify(signedBytes(context, claims, message.data), claims.signature)) {
     return refuse(
@@ -124,8 +163,28 @@ export function ingest<P extends string>(
     );
   }
   const stale = staleness(claims, sender, expected);
-  if (stale !== null) return stale;
+  if (stale !== null) return { ...stale, sender };
   return { ok: true, fields, sender, claims, payload: message.data };
+}
+
+/** A sender whose share is used up is known by its subject alone: the rest of its message is not even read. */
+function isSpent<P extends string>(
+  { storedMs }: Inbound,
+  fields: Fields<P> | null,
+  { rule, keyring: { guard } }: Expectation<P>,
+): boolean {
+  const name = namedIn(fields);
+  if (guard === undefined || name === undefined || storedMs !== undefined) return false;
+  return guard.isSpent(rule.pub, name);
+}
+
+function isAdmitted(
+  { role, identity }: Sender,
+  { data, storedMs }: Inbound,
+  guard: IngressGuard | undefined,
+): boolean {
+  return guard === undefined || storedMs !== undefined ||
+    guard.admits({ role, identity }, data.length);
 }
 
 /** A publisher may set the message id; a server notes the account of origin where a message crosses into another. */
@@ -147,8 +206,8 @@ function hasOwn(fields: object, own: Partial<Record<string, string>> = {}): bool
 }
 
 /** The identity that the subject names. No subject names two. */
-function namedIn(fields: object): string | undefined {
-  const { peel, operator } = fields as { peel?: string; operator?: string };
+function namedIn(fields: object | null): string | undefined {
+  const { peel, operator } = (fields ?? {}) as { peel?: string; operator?: string };
   return peel ?? operator;
 }
 
@@ -182,12 +241,17 @@ function staleness<P extends string>(
     case "future":
       return refuse(
         "clock_skew",
-        `issued ${timing.byMs} ms in the future: a clock is wrong here or at the sender`,
+        `issued ${
+          formatDuration(timing.byMs)
+        } in the future: the clock here or at the sender is wrong`,
       );
     case "expired":
       return refuse(
         "expired",
-        `expired ${timing.byMs} ms ago by this clock (${CLOCK_SKEW_MS} ms are tolerated)`,
+        `expired ${
+          formatDuration(timing.byMs)
+        } ago: it was held up or repeated, or the clock here or at ` +
+          "the sender is wrong",
       );
     case "nonsense":
       return refuse("expired", "the signature's times contradict each other");
@@ -212,7 +276,7 @@ export function judgeTimes(
 }
 
 function refuse(reason: IngressReason, detail: string): Refused {
-  return { ok: false, reason, detail };
+  return { ok: false, reason, detail, isNews: true };
 }
 
 /** Untrusted text in a log line: cut and escaped. */

@@ -2,6 +2,7 @@
 import { decodePublicNkey } from "./crypto/nkey.ts";
 import { keyIdOf, type Verifier, verifierOf } from "./crypto/ed25519.ts";
 import type { Keyring, Sender } from "./ingress.ts";
+import type { IngressGuard } from "./ingress_guard.ts";
 import { type Trust, trustedKey } from "./trust.ts";
 
 /** Generation that masters and operators sign with; only peels are enrolled again under the same name. */
@@ -27,12 +28,16 @@ export function peelKeyOf(record: { publicKey: string; generation: number }): Pe
   };
 }
 
-/** A keyring over the trust document in force and the peels known to the caller (none, on a peel). */
+/**
+ * A keyring over the trust document in force and the peels known to the caller (none, on a peel). A program that others can
+ * reach has a guard, one for all its keyrings, so that no sender takes all its time.
+ */
 export function keyringOf(
   trust: () => Trust,
   peelKey: (peelId: string) => PeelKey | undefined = () => undefined,
+  guard?: IngressGuard,
 ): Keyring {
-  return ({ roles, identity, keyId, nowMs }) => {
+  const senderOf: Keyring = ({ roles, identity, keyId, nowMs }) => {
     for (const role of roles) {
       const sender = role === "master"
         ? masterSender(trust(), keyId, nowMs)
@@ -47,6 +52,7 @@ export function keyringOf(
     }
     return null;
   };
+  return guard === undefined ? senderOf : Object.assign(senderOf, { guard });
 }
 
 function masterSender(trust: Trust, keyId: string, nowMs: number): Sender | null {

@@ -38,6 +38,26 @@ export const SIGNATURE_LIFETIME_MS_MAX = 7 * DAY_MS;
 export const SIGNATURE_HEADER_LENGTH_MAX = 512;
 /** Signatures remembered to refuse a repeated request; the oldest unexpired one is never dropped, the newest is refused. */
 export const REPLAY_ENTRIES_MAX = 100_000;
+/**
+ * How much of one sender a program looks at before it verifies anything: a message costs one unit, and one more for every
+ * `INGRESS_UNIT_BYTES` of it, which take about as long to hash as a signature takes to check. A peel that comes back
+ * hands over what it kept, 32 large returns at once; an honest one then sends two messages for each job.
+ */
+export const INGRESS_UNIT_BYTES = 16 * KIB;
+export const PEEL_INGRESS_UNITS_MAX = 4_096;
+export const PEEL_INGRESS_UNITS_PER_SECOND = 400;
+/** Operators are few, and a script may dispatch a job for every host of a fleet. */
+export const OPERATOR_INGRESS_UNITS_MAX = 20_000;
+export const OPERATOR_INGRESS_UNITS_PER_SECOND = 2_000;
+/** Senders remembered for that. Only enrolled ones are, so this is the largest fleet of one master, and a few MB. */
+export const INGRESS_SENDERS_MAX = 100_000;
+/** What is refused makes at most one line in the log for each sender in this time, and no more lines than that in all. */
+export const INGRESS_LOG_MS = 10 * SECOND_MS;
+export const INGRESS_LOG_SENDERS_MAX = 100;
+/** Heartbeats, acks and cancels hold a few words. */
+export const SMALL_PAYLOAD_BYTES_MAX = 4 * KIB;
+/** Questions of operators and peels: a target and some filters. */
+export const QUESTION_BYTES_MAX = 64 * KIB;
 /** How long a local fleet's keys are valid. */
 export const TRUST_KEY_LIFETIME_MS = 3_650 * DAY_MS;
 /** Largest trust document read. */
@@ -54,6 +74,11 @@ export const EVENT_STREAM_BYTES_MAX = 1 * GIB;
 export const EVENT_STREAM_MESSAGES_MAX = 1_000_000;
 /** The job stream's cap: any peel may publish acks and returns. */
 export const JOB_STREAM_BYTES_MAX = 2 * GIB;
+/**
+ * Of one peel's acks, or returns, of one job. An honest one sends few, all alike; whoever takes a job over reads all of them, so
+ * they must not be many.
+ */
+export const JOB_SUBJECT_MESSAGES_MAX = 8;
 /** Message ids are remembered this long by a stream. */
 export const DUPLICATE_WINDOW_MS = 2 * MINUTE_MS;
 /** Dead letters are kept less long than job records, so that what they name is still there. */
@@ -94,11 +119,18 @@ export const EXPLAIN_CANDIDATES_MAX = 2_000;
 /** Peels in one answer about a target, and the bytes of it: the rest comes with the next request. */
 export const RESOLVE_PAGE_PEELS_MAX = 2_000;
 export const RESOLVE_PAGE_BYTES_MAX = 512 * KIB;
-/** Peels looked up one by one when no master answers, and how many at the same time. */
-export const LOOK_UPS_MAX = 500;
-export const LOOK_UPS_TOGETHER_MAX = 16;
+/** Peels looked up one by one when no master answers: seconds, at three reads each; and how many at the same time. */
+export const LOOK_UPS_MAX = 10_000;
+export const LOOK_UPS_TOGETHER_MAX = 64;
 /** Facts as a peel sends them: with what a master adds they must still fit `FACTS_BYTES_MAX`, headers included. */
 export const FACTS_MESSAGE_BYTES_MAX = FACTS_BYTES_MAX - 2 * KIB;
+/** Functions of the state tree that a peel names in its facts; with more of them it names none. */
+export const FACT_FUNCTIONS_MAX = 500;
+/** Rows of the host's policy in the facts, and letters of each: enough to see what kind of policy it is. */
+export const FACT_POLICY_ROWS_MAX = 20;
+export const FACT_POLICY_ROW_LENGTH_MAX = 200;
+/** A peel looks this often for functions that were added to its state tree: masters refuse what no peel has. */
+export const FUNCTIONS_POLL_MS = 5 * SECOND_MS;
 /** A peel looks at itself this often, and sends what has changed. */
 export const FACTS_INTERVAL_MS = 5 * MINUTE_MS;
 /** An answer to facts takes one write to the store. */
@@ -133,6 +165,8 @@ export const STORE_ATTEMPTS = 3;
 export const STORE_RETRY_MS = 200;
 /** Orphans are looked for this often. */
 export const ORPHAN_SCAN_MS = 20 * SECOND_MS;
+/** A master that has just started looks this often whether it may scan; the first scan does not wait for its turn. */
+export const FIRST_SCAN_POLL_MS = 250;
 /** Scans in a row in which an owner must be absent: one missing heartbeat is not a death. */
 export const ORPHAN_MISSES = 2;
 /** An index entry without a record is removed when it is this old: a dispatch may be slow, or its master paused. */
@@ -178,6 +212,15 @@ export const FOLLOW_BATCH_MAX = 64;
 export const FOLLOW_BATCH_BYTES_MAX = 256 * KIB;
 /** How long returns are gathered into one message. */
 export const FOLLOW_BATCH_MS = 5;
+/**
+ * How long acks wait to be looked at, how many, and their bytes. A quick job's return overtakes its ack meanwhile, and an
+ * ack beside a return says nothing: so half of the signatures need not be verified. Nobody waits for an ack in such a hurry.
+ */
+export const ACK_HOLD_MS = 50;
+export const ACKS_HELD_MAX = 4_096;
+export const ACKS_HELD_BYTES_MAX = 4 * MIB;
+/** Requests that a master signs and sends in one go; then it looks at what has come in. A hundred take it some milliseconds. */
+export const REQUESTS_AT_ONCE = 100;
 
 // ---- peels ---------------------------------------------------------------------------------------------------
 
@@ -286,11 +329,19 @@ export const BUSY_PEELS_MAX = 32;
 /** An operator whose job is being claimed elsewhere, or finds no master any more, asks again after this, doubling. */
 export const ASK_RETRY_MS = 250;
 export const ASK_RETRY_MS_MAX = 5 * SECOND_MS;
+/** Peels commanded at the same time in direct mode: arguments may be large, and each is a message of its own. */
+export const DIRECT_TOGETHER_MAX = 256;
 /** A second Ctrl-C within this cancels; a single one detaches when it has passed. */
 export const INTERRUPT_WINDOW_MS = 2 * SECOND_MS;
 /** The live region is drawn anew this often, and never more often than the lower one. */
 export const LIVE_REDRAW_MS = 1 * SECOND_MS;
 export const LIVE_REDRAW_MS_MIN = 50;
+/** A run that is over sooner draws no live region: it would only flicker. */
+export const LIVE_DELAY_MS = 200;
+/** A list that is watched is asked for again this often. */
+export const LIST_REFRESH_MS = 2 * SECOND_MS;
+/** Lines of a diff that a run prints for one state; `--show all` prints all of them. */
+export const DIFF_LINES_SHOWN_MAX = 40;
 /** Peels named in each part of the live region. */
 export const LIVE_PEELS_MAX = 5;
 /** Jobs shown by `job list` when nobody says how many. */
@@ -387,6 +438,113 @@ export const BROKER_LOG_COMPACT_BYTES_MIN = 1 * MIB;
 export const BROKER_LOG_SCAN_BYTES = 1 * MIB;
 /** First buffer of a commit; it grows with what is committed at once. */
 export const BROKER_LOG_BUFFER_BYTES = 4 * KIB;
+
+// ---- modules -------------------------------------------------------------------------------------------------
+
+/** Messages that a worker may send within the window: a hundred times what the busiest module needs, far from a flood. */
+export const WORKER_MESSAGES_PER_WINDOW_MAX = 20_000;
+export const WORKER_MESSAGE_WINDOW_MS = 1 * SECOND_MS;
+/** Host calls of one worker that are done at the same time; the others wait. */
+export const HOST_CALLS_AT_ONCE_MAX = 16;
+/** Largest value that passes between a module and its peel: a whole download, and what goes with it. */
+export const MODULE_VALUE_BYTES_MAX = 80 * MIB;
+export const MODULE_VALUE_PARTS_MAX = 1_000_000;
+/** Deeper than any data that people write; a value that holds itself has no end. */
+export const MODULE_VALUE_DEPTH_MAX = 64;
+/** Longest message between a peel and a module in a process of its own: the largest value, and what is around it. */
+export const MODULE_FRAME_BYTES_MAX = MODULE_VALUE_BYTES_MAX + 1 * MIB;
+/** Heap of a module in a process of its own: room for a large file and its copies. */
+export const MODULE_HEAP_MIB_MAX = 256;
+/** All memory of such a process: the heap, buffers beside it, and the runtime itself. */
+export const MODULE_RESIDENT_BYTES_MAX = 768 * MIB;
+/** How often that is looked at: what it can outgrow its bound by is what it can fill in this time. */
+export const MODULE_RESIDENT_POLL_MS = 25;
+/** Kept of the message of an error that a module throws. */
+export const MODULE_ERROR_LETTERS_MAX = 16 * KIB;
+/** Workers of one run that change something at the same time; the rest waits. More gain nothing on few cores, and each takes memory. */
+export const WORKERS_AT_ONCE_MAX = 4;
+/** Workers that start while others work. */
+export const WORKERS_AHEAD_MAX = 1;
+/** What a module may read of one file unless it says otherwise: a larger one is copied or hashed, not read. */
+export const HOST_READ_BYTES_MAX = 16 * MIB;
+/** Kept of a program's stdout and of its stderr each; the rest is counted. */
+export const PROGRAM_OUTPUT_BYTES_MAX = 64 * KIB;
+/** Kept of a download that a module holds in memory. */
+export const FETCH_BYTES_MAX = 64 * MIB;
+export const FETCH_REDIRECTS_MAX = 5;
+/** A request with its whole answer, when the module does not say: a large package over a slow line is asked for with more. */
+export const FETCH_TIMEOUT_MS = 60 * SECOND_MS;
+/** Longest chain of links that a path may go through, as in Linux. */
+export const LINKS_FOLLOWED_MAX = 40;
+/** A folder with more entries is not listed for a module. */
+export const FOLDER_ENTRIES_MAX = 100_000;
+/** Folders within folders that are removed: each level keeps a file handle, and somebody may have dug deep on purpose. */
+export const FOLDER_DEPTH_MAX = 256;
+/** Read, written or hashed at once: small enough that other work of the peel comes in between. */
+export const HOST_CHUNK_BYTES = 256 * KIB;
+/** Between SIGTERM and SIGKILL of a program whose time is up. */
+export const PROGRAM_TERM_GRACE_MS = 2 * SECOND_MS;
+/** How often is looked whether all processes of such a program are gone. */
+export const PROGRAM_END_POLL_MS = 20;
+/** A program that has ended may have left somebody with its output open: what it wrote itself is read within this. */
+export const PROGRAM_OUTPUT_GRACE_MS = 500;
+/** How long one template may take: its own budget of steps ends it long before. */
+export const RENDER_MS_MAX = 10 * SECOND_MS;
+/** How long `permissions()` of a module from the state tree may compute. */
+export const CUSTOM_PREPARE_MS_MAX = 5 * SECOND_MS;
+/** Kept of the body that `http.query` shows. */
+export const HTTP_BODY_BYTES_MAX = 256 * KIB;
+/** Kept of what a program lists for a module: packages, processes, sockets. */
+export const LIST_OUTPUT_BYTES_MAX = 4 * MIB;
+/** A supervised service that ends sooner than this has not started; until it runs it is looked after this often and long. */
+export const SERVICE_SETTLE_MS = 200;
+export const SERVICE_POLL_MS = 20;
+export const SERVICE_POLLS_MAX = 100;
+/** Largest file of custom facts: all facts of a peel together may have little more. */
+export const CUSTOM_FACTS_BYTES_MAX = 128 * KIB;
+/** Tries of one event before its sender is told that it was not taken. */
+export const EVENT_SEND_TRIES_MAX = 3;
+/** Longest diff in a result; what follows is counted. */
+export const DIFF_BYTES_MAX = 16 * KIB;
+/** Lines of both sides of a diff together: comparing takes time that grows faster than they do. */
+export const DIFF_LINES_COMPARED_MAX = 20_000;
+/** A regular expression that edits files, and its program: one step per character of the file and step of the program. */
+export const PATTERN_LENGTH_MAX = 1 * KIB;
+export const PATTERN_STEPS_MAX = 4_000;
+/** What one state keeps of old content for an undo: memos lie on the disk of the peel for days. */
+export const FILE_MEMO_BYTES_MAX = 1 * MIB;
+/** What `file.read` answers with: a quarter of what one message may hold. */
+export const FILE_SHOWN_BYTES_MAX = 256 * KIB;
+/** Entries that one look through folders touches, and paths that `file.find` answers with. */
+export const FILES_VISITED_MAX = 100_000;
+export const FILES_FOUND_MAX = 2_000;
+/** Lines that tell what differs between two folders. */
+export const FOLDER_DIFF_LINES_MAX = 100;
+
+// ---- templates -----------------------------------------------------------------------------------------------
+
+/** One template: a file of a thousand states has a tenth of it. */
+export const TEMPLATE_SOURCE_LENGTH_MAX = 1 * MIB;
+/** Words and signs in its tags, and texts between them: parsing that many takes a quarter of a second. */
+export const TEMPLATE_TOKENS_MAX = 100_000;
+/** Nodes visited and members touched in one render: well below a second, a hundred times what a large file needs. */
+export const TEMPLATE_STEPS_MAX = 1_000_000;
+/** Characters that a render prints, and those of all texts that it makes on the way. */
+export const TEMPLATE_OUTPUT_LENGTH_MAX = 4 * MIB;
+export const TEMPLATE_TEXT_LENGTH_MAX = 16 * MIB;
+/** Templates, macros and blocks inside each other: far from the end of a worker's stack. */
+export const TEMPLATE_DEPTH_MAX = 32;
+/** Parts of an expression, and tags, inside each other, through all of those. */
+export const TEMPLATE_NODE_DEPTH_MAX = 500;
+/** Deepest nesting of a value that goes in or comes out, and of one that is printed. */
+export const TEMPLATE_VALUE_DEPTH_MAX = 64;
+/** Widest indentation that a filter makes. */
+export const TEMPLATE_INDENT_MAX = 64;
+/** A regular expression in a template, and its program. */
+export const TEMPLATE_REGEX_LENGTH_MAX = 1 * KIB;
+export const TEMPLATE_REGEX_STEPS_MAX = 1_000;
+/** Names listed to say what is there. */
+export const TEMPLATE_NAMES_SHOWN_MAX = 8;
 
 // ---- files ---------------------------------------------------------------------------------------------------
 

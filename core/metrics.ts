@@ -75,11 +75,19 @@ export const METRICS = {
     labels: ["result"],
     components: ["master"],
   },
-  facts: {
-    name: "zester_facts_total",
+  factsSync: {
+    name: "zester_facts_sync_total",
     type: "counter",
-    help: "Facts taken from peels, by what became of them.",
-    labels: ["result"],
+    help: "Facts of peels that are stored: these, or newer ones that were there already.",
+    labels: [],
+    components: ["master"],
+  },
+  factsSyncErrors: {
+    name: "zester_facts_sync_errors_total",
+    type: "counter",
+    help:
+      "Facts of peels that were not stored: refused, too many at once, or the store did not answer.",
+    labels: [],
     components: ["master"],
   },
   targetResolves: {
@@ -87,6 +95,14 @@ export const METRICS = {
     type: "counter",
     help: "Questions who matches a target, by what became of them.",
     labels: ["result"],
+    components: ["master"],
+  },
+  targetingSeconds: {
+    name: "zester_targeting_resolution_duration_seconds",
+    type: "histogram",
+    help: "Time to find who matches a target, for dispatches and for questions.",
+    labels: [],
+    buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1],
     components: ["master"],
   },
   connectedPeels: {
@@ -130,6 +146,14 @@ export const METRICS = {
     type: "counter",
     help: "Exec requests, by what became of them.",
     labels: ["result"],
+    components: ["peel"],
+  },
+  peelFactsSeconds: {
+    name: "zester_peel_facts_collect_duration_seconds",
+    type: "histogram",
+    help: "Time that this peel took to look at itself.",
+    labels: [],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     components: ["peel"],
   },
   peelConnected: {

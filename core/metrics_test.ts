@@ -41,6 +41,36 @@ Deno.test("METRICS: names are unique, and only counters end in _total", () => {
   }
 });
 
+/** What the specification of the control plane lists about jobs, targets, facts and connections. */
+const specified: [name: string, type: string, labels: string[], buckets?: [number, number]][] = [
+  ["connected_peels", "gauge", []],
+  ["jobs_total", "counter", ["status"]],
+  ["job_reclaims_total", "counter", []],
+  ["job_active", "gauge", []],
+  ["facts_sync_total", "counter", []],
+  ["facts_sync_errors_total", "counter", []],
+  ["targeting_resolution_duration_seconds", "histogram", [], [0.0001, 0.1]],
+  ["nats_reconnects_total", "counter", []],
+  ["nats_disconnects_total", "counter", []],
+  ["peel_connected", "gauge", []],
+  ["peel_facts_collect_duration_seconds", "histogram", [], [0.01, 5]],
+  ["peel_uptime_seconds", "gauge", []],
+];
+for (const [name, type, labels, bounds] of specified) {
+  Deno.test(`METRICS has zester_${name} as it is specified`, () => {
+    const found = Object.values(METRICS).find((each) => each.name === `zester_${name}`);
+    assert.ok(found);
+    assert.deepEqual([found.type, found.labels], [type, labels]);
+    const buckets: readonly number[] = "buckets" in found ? found.buckets : [];
+    assert.deepEqual([buckets[0], buckets.at(-1)], bounds ?? [undefined, undefined]);
+  });
+}
+
+Deno.test("METRICS: the buckets of zester_job_duration_seconds are those specified", () => {
+  const { buckets } = METRICS.jobSeconds;
+  assert.deepEqual([...buckets], [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]);
+});
+
 Deno.test("createMetrics() exposes what was counted, in the text format of Prometheus", async () => {
   const metrics = await createMetrics("master", OPTIONS);
   metrics.ingressRefused.inc({ reason: "spoof" });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { decode as libraryDecode, encode as libraryEncode } from "@msgpack/msgpack";
+import { decode as libraryDecode, encode as libraryEncode, Encoder } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { isZesterError, ZesterError } from "./errors.ts";
 import { DECODE_DEPTH_MAX, DECODE_ITEMS_MAX, PAYLOAD_BYTES_MAX } from "./limits.ts";
-import { decode, encode } from "./msgpack.ts";
+import { decode, encode, isMap } from "./msgpack.ts";
 
 /** The time that hostile input may cost, with room for a busy machine; measured after the code is warm. */
 const HOSTILE_MS_MAX = 50;
@@ -306,6 +306,64 @@ Deno.test("decode(encode(x)) is x", () => {
   fc.assert(fc.property(anyValue, (value) => {
     assert.deepEqual(decode(encode(value), "Probe"), value);
   }));
+});
+
+Deno.test("encode() writes what the library writes, byte for byte", () => {
+  const library = new Encoder({ useBigInt64: true, sortKeys: true });
+  fc.assert(
+    fc.property(anyValue, (value) => {
+      assert.equal(encode(value).toHex(), library.encode(asLibraryWants(value)).toHex());
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** The library writes an integer of 64 bits only from a bigint, and a small bigint with 64 bits. */
+function asLibraryWants(value: unknown): unknown {
+  if (typeof value === "number") {
+    const isWide = Number.isSafeInteger(value) && (value < -(2 ** 31) || value >= 2 ** 32);
+    return isWide ? BigInt(value) : value;
+  }
+  if (Array.isArray(value)) return value.map(asLibraryWants);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, asLibraryWants(item)]),
+  );
+}
+
+Deno.test("encode() writes texts, bytes, lists and maps of every length class as the library does", () => {
+  const library = new Encoder({ sortKeys: true });
+  for (const length of [0, 15, 16, 31, 32, 63, 64, 65, 255, 256, 65_535, 65_536]) {
+    const list = Array.from({ length }, (_, at) => at % 200);
+    const values = {
+      text: "x".repeat(length),
+      late: "x".repeat(Math.max(0, length - 1)) + "é",
+      bytes: new Uint8Array(length).fill(7),
+      list,
+      map: Object.fromEntries(list.map((item, at) => [`k${at}`, item])),
+    };
+    for (const [name, value] of Object.entries(values)) {
+      assert.deepEqual(encode(value), library.encode(value), `${name} of ${length}`);
+    }
+  }
+});
+
+Deno.test("encode() may be called from a getter of what is being encoded", () => {
+  const value = {
+    a: "first",
+    get b() {
+      return encode({ c: "x".repeat(5_000) });
+    },
+    d: "last",
+  };
+  const decoded = decode(encode(value), "Probe") as { a: string; b: Uint8Array; d: string };
+  assert.deepEqual([decoded.a, decoded.d], ["first", "last"]);
+  assert.deepEqual(decode(decoded.b, "Probe"), { c: "x".repeat(5_000) });
+});
+
+Deno.test("encode() works as before after it has refused something", () => {
+  for (const [, value] of unencodable) assert.throws(() => encode(["begun", value], "Probe"));
+  assert.equal(encode({ a: 1 }).toHex(), "81a16101");
 });
 
 Deno.test("decode() agrees with the library on what another encoder wrote", () => {

@@ -2,6 +2,7 @@
  * What operators may do. One role is built in; roles from the fleet's configuration go behind the same interface.
  * The check is made by a master, on the targets that it resolved itself.
  */
+import { ZesterError } from "./errors.ts";
 
 /** What an operator wants: to run a function on peels, to end a job that does, or to know something. */
 export type Deed =
@@ -12,7 +13,14 @@ export type Deed =
 export type Decision = { readonly allowed: true } | {
   readonly allowed: false;
   readonly why: string;
+  /** What the operator can do about it. */
+  readonly fix?: string;
 };
+
+/** A decision against, as an error. */
+export function denial({ why, fix }: Extract<Decision, { allowed: false }>): ZesterError {
+  return new ZesterError("permission_denied", why, fix === undefined ? {} : { fix });
+}
 
 export interface Authorizer {
   decide(operator: { name: string; role: string | undefined }, deed: Deed): Decision;
@@ -39,6 +47,7 @@ export const builtInRoles: Authorizer = {
     return {
       allowed: false,
       why: `operator ${name} has role ${role ?? "none"}, which may do nothing here`,
+      fix: `ask whoever signs the fleet's trust document for the role ${ADMIN_ROLE}`,
     };
   },
 };

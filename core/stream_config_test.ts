@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { buckets, streams } from "./buckets.ts";
+import { RETURN_BYTES_MAX, SIGNATURE_HEADER_LENGTH_MAX } from "./limits.ts";
 import {
   bucketStreamConfig,
   bucketSubject,
@@ -40,6 +41,14 @@ Deno.test("streamConfig() drops the oldest when full", () => {
   assert.deepEqual([config.discard, config.retention], ["old", "limits"]);
   assert.equal(config.max_age, nanos(streams.events.maxAgeMs));
   assert.equal(config.max_msgs, streams.events.messagesMax);
+});
+
+Deno.test("streamConfig() bounds what one peel can store about one job, and each message", () => {
+  const config = streamConfig(streams.jobEvents);
+  assert.equal(config.discard, "old", "a full stream must not keep everybody from dispatching");
+  assert.equal(config.max_msgs_per_subject, streams.jobEvents.subjectMessagesMax);
+  assert.equal(config.max_msg_size, streams.jobEvents.messageBytesMax);
+  assert.ok(RETURN_BYTES_MAX + SIGNATURE_HEADER_LENGTH_MAX < config.max_msg_size);
 });
 
 Deno.test("durableConfig() and consumerConfig() ask for the same durable in the same words", () => {

@@ -3,7 +3,13 @@
  * `docs/protocol.md` are all made from this table, so they cannot disagree. No other file spells a subject.
  */
 import { ZesterError } from "./errors.ts";
-import { SUBJECT_LENGTH_MAX, SUBJECT_TOKEN_LENGTH_MAX } from "./limits.ts";
+import {
+  FACTS_BYTES_MAX,
+  QUESTION_BYTES_MAX,
+  SMALL_PAYLOAD_BYTES_MAX,
+  SUBJECT_LENGTH_MAX,
+  SUBJECT_TOKEN_LENGTH_MAX,
+} from "./limits.ts";
 
 /**
  * Who is on the bus. Each has credentials of its own kind. `direct`: an operator who may command peels without a master,
@@ -53,6 +59,8 @@ export interface SubjectRule {
   /** Queue group of the receivers: each message goes to one of them. */
   queue?: string;
   payload: string;
+  /** Largest payload taken; that of any message when absent. */
+  bytesMax?: number;
   note: string;
 }
 
@@ -215,6 +223,7 @@ export const subjects = {
     kind: "stream",
     domain: "zester/ack/v1",
     payload: "Ack",
+    bytesMax: SMALL_PAYLOAD_BYTES_MAX,
     note: "Accepted, about to run.",
   }),
   return: subject("zester.job.{jid}.return.{peel}", {
@@ -239,6 +248,7 @@ export const subjects = {
     kind: "stream",
     domain: "zester/job/v1",
     payload: "JobEvent",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "Audit: the job as it was dispatched.",
   }),
   jobStatus: subject("zester.job.{jid}.status", {
@@ -247,6 +257,7 @@ export const subjects = {
     kind: "stream",
     domain: "zester/job/v1",
     payload: "JobEvent",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "Audit: how the job ended.",
   }),
   jobCancel: subject("zester.job.{jid}.cancel", {
@@ -255,6 +266,7 @@ export const subjects = {
     kind: "stream",
     domain: "zester/cancel/v1",
     payload: "JobEvent",
+    bytesMax: SMALL_PAYLOAD_BYTES_MAX,
     note: "Sent by a master that was asked to; receivers take the jid from the subject.",
   }),
   eventSend: subject("zester.event.{peel}.send.{tag+}", {
@@ -296,6 +308,7 @@ export const subjects = {
     domain: "zester/fact/v1",
     queue: QUEUES.masters,
     payload: "Facts",
+    bytesMax: FACTS_BYTES_MAX,
     note: "Carries (boot, sequence); a master stores it if newer and answers.",
   }),
   basket: subject("zester.basket.{peel}.{function}", {
@@ -313,6 +326,7 @@ export const subjects = {
     kind: "core",
     domain: "zester/heartbeat/v1",
     payload: "PeelHeartbeat",
+    bytesMax: SMALL_PAYLOAD_BYTES_MAX,
     note: "Kept in the memory of every master, never stored.",
   }),
   notice: subject("zester.notice.{topic}", {
@@ -321,6 +335,7 @@ export const subjects = {
     kind: "core",
     domain: "zester/notice/v1",
     payload: "Notice",
+    bytesMax: SMALL_PAYLOAD_BYTES_MAX,
     note: "A new revision of a file set or of the trust document; peels then look for themselves.",
   }),
   resolve: subject("zester.target.resolve.operator.{operator}", {
@@ -330,6 +345,7 @@ export const subjects = {
     domain: "zester/query/v1",
     queue: QUEUES.resolvers,
     payload: "ResolveRequest",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "Who matches a target expression.",
   }),
   resolveForPeel: subject("zester.target.resolve.peel.{peel}", {
@@ -339,6 +355,7 @@ export const subjects = {
     domain: "zester/query/v1",
     queue: QUEUES.resolvers,
     payload: "ResolveRequest",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "The same, asked by a peel.",
   }),
   query: subject("zester.query.{operator}.{query}", {
@@ -348,6 +365,7 @@ export const subjects = {
     domain: "zester/query/v1",
     queue: QUEUES.masters,
     payload: "Query",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "Lists and follows: jobs, peels, events. So no operator needs a consumer.",
   }),
   adminEnroll: subject("zester.admin.enroll.{verb}.{operator}", {
@@ -357,6 +375,7 @@ export const subjects = {
     domain: "zester/admin/v1",
     queue: QUEUES.admins,
     payload: "AdminRequest",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "approve, reject, revoke.",
   }),
   adminJob: subject("zester.admin.job.{verb}.{operator}", {
@@ -366,6 +385,7 @@ export const subjects = {
     domain: "zester/admin/v1",
     queue: QUEUES.masters,
     payload: "JobRequest",
+    bytesMax: QUESTION_BYTES_MAX,
     note: "cancel.",
   }),
   adminFileserver: subject("zester.admin.fileserver.{verb}.{operator}", {

@@ -10,23 +10,39 @@ import { nodeHash, signerFromSeed } from "../core/crypto/ed25519.ts";
 import { decodeSeedNkey } from "../core/crypto/nkey.ts";
 import { ZesterError } from "../core/errors.ts";
 import { configuredPeelId, sanitizePeelId } from "../core/ids.ts";
+import { ingressGuard } from "../core/ingress_guard.ts";
 import { keyringOf } from "../core/keyring.ts";
-import { GAUGE_POLL_MS, JOB_TIMEOUT_MS } from "../core/limits.ts";
+import { CONFIG_BYTES_MAX, FUNCTIONS_POLL_MS, GAUGE_POLL_MS } from "../core/limits.ts";
 import { voiceOf } from "../core/outgoing.ts";
-import { type FailPoints, NO_FAIL_POINTS } from "../core/ports.ts";
 import { VERSION } from "../core/version.ts";
 import { openJournal } from "./accept/journal.ts";
-import { acceptCommands } from "./accept/service.ts";
+import { acceptCommands, type AcceptPorts } from "./accept/service.ts";
 import { PEEL_CONFIG_PATH, PEEL_OPTIONS } from "./config.ts";
 import { execute } from "./exec/service.ts";
-import { collectFacts } from "./facts/collect.ts";
+import { openCatalog } from "./exec/catalog.ts";
+import { sendEvent } from "./exec/events.ts";
+import { type PeelServices, systemHost } from "./exec/host/system.ts";
+import { moduleTree } from "./exec/host/tree.ts";
+import { DEFAULT_POLICY, type Policy, readPolicy } from "./exec/policy.ts";
+import { answerQuestion } from "./exec/questions.ts";
+import { modules } from "../modules/mod.ts";
+import { abilityFacts } from "./facts/abilities.ts";
+import { collectFacts, type FactValues } from "./facts/collect.ts";
+import { customFacts } from "./facts/custom.ts";
 import { publishFacts } from "./facts/publisher.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 
-/** Starts a peel and gives the way to stop it. `failPoints`: where a test may end the process. */
+/** What a test puts in place of the real thing: where the process ends, and what it is that runs. */
+export interface PeelStandIns
+  extends Partial<Pick<AcceptPorts, "failPoints" | "execute" | "isReadOnly">> {
+  /** Names of all functions, those of the state tree included. */
+  readonly names?: () => Promise<string[]>;
+}
+
+/** Starts a peel and gives the way to stop it. */
 export async function startPeel(
   { values, log, metrics, check }: DaemonContext<typeof PEEL_OPTIONS>,
-  failPoints: FailPoints = NO_FAIL_POINTS,
+  { names, ...standIns }: PeelStandIns = {},
 ): Promise<() => Promise<void>> {
   const clock = systemClock;
   const peelId = peelIdOf(values);
@@ -58,6 +74,40 @@ export async function startPeel(
   });
   const { bus, store } = nats;
   const voice = voiceOf({ signer, generation }, bus, clock);
+  const custom = customFacts(values.facts_file, systemFiles);
+  const policy = await policyOf(values.policy_file);
+  const isolation = values.custom_isolation;
+  const statesDir = values.states_dir;
+  const catalog = openCatalog(moduleTree(statesDir));
+  const abilities = () =>
+    abilityFacts({
+      names: names ?? catalog.names,
+      isShipped: (name) => Object.hasOwn(modules, name),
+      policy,
+    });
+  let known: FactValues | undefined;
+  const collect = async () => {
+    known = await collectFacts({
+      peelId,
+      version: VERSION,
+      system: systemView,
+      custom: custom.read,
+      abilities,
+    }, log);
+    return known;
+  };
+  const factsNow = () => known ?? collect();
+  const services: PeelServices = {
+    sendEvent: (tag, data, depth) =>
+      sendEvent({ tag, data, depth }, { peelId, store, voice, clock, random: systemRandom }),
+    async setFact(key, value) {
+      await custom.set(key, value);
+      await collect();
+      facts.reconnected();
+    },
+    catalog: (question) =>
+      answerQuestion(question, { catalog, clock, policy, facts: factsNow, isolation }),
+  };
   const acceptor = acceptCommands({
     peelId,
     generation,
@@ -65,13 +115,23 @@ export async function startPeel(
     store,
     clock,
     voice,
-    keyring: keyringOf(() => trust),
+    keyring: keyringOf(() => trust, undefined, ingressGuard(clock)),
     journal,
     metrics,
     log,
-    execute: (request, signal) =>
-      execute(request, { clock, peelId, timeoutMs: JOB_TIMEOUT_MS }, signal),
-    failPoints,
+    execute: (request, signal, timeoutMs) =>
+      execute(request, {
+        clock,
+        peelId,
+        timeoutMs,
+        policy,
+        catalog,
+        facts: factsNow,
+        isolation,
+        hostOf: systemHost({ ...services, clock, statesDir, defaultTimeoutMs: timeoutMs }),
+      }, signal),
+    isReadOnly: catalog.isReadOnly,
+    ...standIns,
   });
   const heartbeat = startHeartbeat({ peelId, version: VERSION, bus, clock, voice });
   const facts = publishFacts({
@@ -82,8 +142,9 @@ export async function startPeel(
     voice,
     keyring: keyringOf(() => trust),
     hash: nodeHash,
+    metrics,
     log,
-    collect: () => collectFacts({ peelId, version: VERSION, system: systemView }, log),
+    collect,
   });
   whenConnected.push(() => heartbeat.beat(), () => acceptor.wake(), () => facts.reconnected());
   check("journal", () => journal.health());
@@ -92,9 +153,15 @@ export async function startPeel(
   const gauges = clock.every(GAUGE_POLL_MS, () => {
     metrics.peelUptimeSeconds.set((clock.monotonic() - startedMs) / 1_000);
   });
+  // What was just added to the tree must be known before the next regular look: masters refuse what no peel has.
+  const treeWatch = clock.every(FUNCTIONS_POLL_MS, async () => {
+    const { custom_functions: now } = await abilities().catch(() => ({ custom_functions: null }));
+    if (now !== null && String(now) !== String(known?.["custom_functions"])) facts.reconnected();
+  });
   log.info("peel started", { peelId, trustSerial: trust.serial });
   return async () => {
     gauges.cancel();
+    treeWatch.cancel();
     heartbeat.timer.cancel();
     await facts.stop();
     await acceptor.stop();
@@ -106,6 +173,11 @@ export async function startPeel(
 function parseGeneration(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new ZesterError("config_invalid", "not a whole number from 1 on");
+}
+
+async function policyOf(path: string): Promise<Policy> {
+  const bytes = await systemFiles.read(path, CONFIG_BYTES_MAX);
+  return bytes === null ? DEFAULT_POLICY : await readPolicy(path, new TextDecoder().decode(bytes));
 }
 
 function peelIdOf({ id }: { id: string | null }): string {

@@ -21,9 +21,14 @@ export interface SystemView {
   cpus(): number;
   memoryBytes(): number;
   addresses(): readonly NetworkAddress[];
+  /** Whether systemd is what starts services here. */
+  runsSystemd(): Promise<boolean>;
 }
 
 const OS_RELEASE_PATHS = ["/etc/os-release", "/usr/lib/os-release"];
+
+/** There only while systemd runs, as its own manual says. */
+const SYSTEMD_FOLDER = "/run/systemd/system";
 
 /** The machine that this program runs on. */
 export const systemView: SystemView = {
@@ -46,4 +51,12 @@ export const systemView: SystemView = {
       family,
       address,
     })),
+  async runsSystemd() {
+    try {
+      return (await Deno.stat(SYSTEMD_FOLDER)).isDirectory;
+    } catch (thrown) {
+      if (thrown instanceof Deno.errors.NotFound) return false;
+      throw thrown;
+    }
+  },
 };

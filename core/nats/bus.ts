@@ -2,7 +2,7 @@
 import { ZesterError } from "../errors.ts";
 import type { Bus } from "../ports.ts";
 import type { Link } from "./link.ts";
-import { toMessage } from "./messages.ts";
+import { LiveMessage } from "./live_message.ts";
 
 /** A bus on this connection. */
 export function natsBus(link: Link): Bus {
@@ -15,7 +15,7 @@ export function natsBus(link: Link): Bus {
     subscribe(subject, handler, options = {}) {
       checkSubject(subject, "filter");
       if (options.queue !== undefined) checkSubject(options.queue, "exact");
-      const stop = link.subscribe(subject, (each) => handler(toMessage(each)), options.queue);
+      const stop = link.subscribe(subject, (each) => handler(new LiveMessage(each)), options.queue);
       return { unsubscribe: stop };
     },
     async request(subject, data, options) {

@@ -2,7 +2,13 @@
  * Owns the connection: the first connect, the state that follows, and a deadline for every await. The client keeps waiting
  * for ever in several places (a flush to a stopped server, a request on a lost connection); nothing above this file does.
  */
-import { connect, createInbox, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import {
+  connect,
+  createInbox,
+  type Msg,
+  type NatsConnection,
+  PermissionViolationError,
+} from "@nats-io/transport-node";
 import { isZesterError, ZesterError } from "../errors.ts";
 import {
   CLI_CONNECT_TIMEOUT_MS,
@@ -18,8 +24,9 @@ import {
   UNSERVED_RETRY_MS_MAX,
 } from "../limits.ts";
 import type { HeaderField, Message } from "../ports.ts";
+import { Answers } from "./answers.ts";
 import { fromClient } from "./failures.ts";
-import { headersOf, toMessage } from "./messages.ts";
+import { headersOf } from "./messages.ts";
 import { guardSockets } from "./socket_guard.ts";
 
 /** What became of the connection. `connected` is the first time, `reconnected` every later one. */
@@ -60,7 +67,9 @@ export class Link {
   #connected = false;
   #closed = false;
   #wake: (() => void) | undefined;
-  /** Those who wait for an answer on the connection: told when it is lost. */
+  /** Those who wait for requests; made with the first. */
+  #answers: Answers | undefined;
+  /** Those who wait for something else on the connection: told when it is lost. */
   readonly #waiting = new Set<(lost: ZesterError) => void>();
 
   constructor(options: LinkOptions) {
@@ -142,12 +151,20 @@ export class Link {
     for await (const event of client.status()) {
       if (event.type === "disconnect") this.#onDisconnect(event.server);
       else if (event.type === "reconnect") this.#onReconnect(client, event.server);
-      else if (event.type === "error") this.report(fromClient("connection", event.error));
+      else if (event.type === "error") this.#onError(event.error);
     }
     const wasOpen = !this.#closed;
     this.#onDisconnect(client.getServer());
     this.#closed = true;
     if (wasOpen) this.#tell({ kind: "closed" });
+  }
+
+  #onError(thrown: Error): void {
+    const error = fromClient("connection", thrown);
+    if (thrown instanceof PermissionViolationError && thrown.operation === "publish") {
+      this.#answers?.refuse(thrown.subject, error);
+    }
+    this.report(error);
   }
 
   #onDisconnect(server: string): void {
@@ -266,16 +283,28 @@ export class Link {
     { headers = [], timeoutMs }: { headers?: readonly HeaderField[]; timeoutMs: number },
   ): Promise<Message> {
     const client = this.live(`request ${subject}`);
+    const answers = this.#answers ??= this.#listenForAnswers(client);
+    const expected = answers.expect(subject, timeoutMs);
     try {
-      const lines = headersOf(headers);
-      const answer = client.request(subject, data, {
-        timeout: timeoutMs,
-        ...(lines === undefined ? {} : { headers: lines }),
-      });
-      return toMessage(await this.unlessLost(answer));
+      this.publish(subject, data, { headers, reply: expected.reply });
     } catch (error) {
-      throw fromClient(`request ${subject}`, error);
+      answers.forget(expected);
+      throw error;
     }
+    return await expected.answer;
+  }
+
+  #listenForAnswers(client: NatsConnection): Answers {
+    const answers = new Answers(this.inbox());
+    client.subscribe(answers.filter, {
+      callback: (error, message) => {
+        if (error === null) return answers.receive(message);
+        // Not allowed to listen: whoever asks next tries again.
+        this.#answers = undefined;
+        answers.loseAll(fromClient(`subscribe ${answers.filter}`, error));
+      },
+    });
+    return answers;
   }
 
   async flush(timeoutMs: number): Promise<void> {
@@ -308,6 +337,7 @@ export class Link {
     const lost = this.#notConnected(doing);
     for (const reject of this.#waiting) reject(lost);
     this.#waiting.clear();
+    this.#answers?.loseAll(lost);
   }
 
   /** Lets subscriptions finish what they have, sends what is left, and closes; by the deadline in any case. */

@@ -7,10 +7,11 @@ const NANOS_PER_MS = 1_000_000n;
 
 /** Every header line, all values of a name included. */
 export function fieldsOf(headers: MsgHdrs | undefined): HeaderField[] {
-  if (headers === undefined) return [];
-  return headers.keys().flatMap((name) =>
-    headers.values(name).map((value): HeaderField => [name, value])
-  );
+  const fields: HeaderField[] = [];
+  for (const [name, values] of headers ?? []) {
+    for (const value of values) fields.push([name, value]);
+  }
+  return fields;
 }
 
 /** The client's headers for these lines, or undefined when there are none. */
@@ -29,11 +30,12 @@ export function headerValue(fields: readonly HeaderField[], name: string): strin
 
 /** A message of the client as the ports show it. */
 export function toMessage(message: Msg): Message {
+  const { reply, headers } = message; // once each: the client decodes them at every look
   return {
     subject: message.subject,
-    reply: message.reply === undefined || message.reply === "" ? undefined : message.reply,
-    headers: fieldsOf(message.headers),
-    status: message.headers?.code || undefined,
+    reply: reply === "" ? undefined : reply,
+    headers: fieldsOf(headers),
+    status: headers?.code || undefined,
     // A copy: the client's is a Node Buffer, whose slice() shares memory, over everything that was read with it.
     data: new Uint8Array(message.data),
   };

@@ -3,7 +3,6 @@ import { type ClientPorts, refusalError } from "../client.ts";
 import { isZesterError, ZesterError } from "../errors.ts";
 import { ingest, replyRule } from "../ingress.ts";
 import { REQUEST_TIMEOUT_MS } from "../limits.ts";
-import type { Store } from "../ports.ts";
 import { subjects } from "../subjects.ts";
 import {
   decodeResolveResponse,
@@ -11,6 +10,7 @@ import {
   type ResolveRequest,
   type ResolveResponse,
 } from "../wire/resolve.ts";
+import type { LookUpPorts } from "./look_up.ts";
 
 /** One peel that matches, and the terms that made it match. */
 export interface Matched {
@@ -25,20 +25,17 @@ export interface Resolution {
   readonly warning?: string;
 }
 
-/**
- * Who matches, and why. Throws what the masters refuse with; `no_responders` or `timeout` when none of them answers and the target
- * does not name its peels.
- */
+/** Who matches, and why. Throws what the masters refuse with; when none of them answers, the store is asked instead. */
 export async function askTarget(
   text: string,
-  ports: ClientPorts & { readonly store: Store },
+  ports: ClientPorts & LookUpPorts,
 ): Promise<Resolution> {
   try {
     return { peels: await askMasters(text, ports) };
   } catch (thrown) {
     if (!isZesterError(thrown, "no_responders") && !isZesterError(thrown, "timeout")) throw thrown;
     const { lookUpTarget } = await import("./look_up.ts");
-    return await lookUpTarget(text, ports.store, thrown);
+    return await lookUpTarget(text, ports);
   }
 }
 

@@ -65,7 +65,9 @@ class Parser {
     }
     this.#skipBlanks();
     if (this.#at === this.#text.length) {
-      this.#refuse(0, "a target is missing", "'*' is every peel");
+      throw new ZesterError("bad_target", "the target is empty: it says nobody", {
+        fix: "'*' is every peel; zester help target",
+      });
     }
     const root = this.#or(this.#place.depth + 1);
     const rest = this.#peekWord();

@@ -83,8 +83,6 @@ for (const [text, key, operator, value] of facts) {
 }
 
 const mistakes: [text: string, problem: RegExp, column: number][] = [
-  ["", /a target is missing/, 1],
-  ["   ", /a target is missing/, 1],
   ["a b", /expected `and` or `or`/, 3],
   ["a and", /the target ends where a term/, 6],
   ["and a", /`and` stands where a term/, 1],
@@ -145,6 +143,16 @@ for (const [text, problem, column] of mistakes) {
   });
 }
 
+Deno.test("parseTarget() says that an empty target is empty, and points at nothing", () => {
+  for (const text of ["", "   "]) {
+    assert.throws(() => parseTarget(text), (error) => {
+      assert.ok(isZesterError(error, "bad_target"));
+      assert.equal(error.message, "the target is empty: it says nobody");
+      return true;
+    });
+  }
+});
+
 Deno.test("parseTarget() has errors that keep their mark in place when they are shown", () => {
   assert.throws(() => parseTarget("G@os:ubuntu web*"), (error) => {
     assert.ok(error instanceof ZesterError);
@@ -152,8 +160,8 @@ Deno.test("parseTarget() has errors that keep their mark in place when they are 
       errorText(error),
       [
         "error ZE0404: target: expected `and` or `or` before this, at column 13",
-        "  = | G@os:ubuntu web*",
-        "  = |             ^",
+        "  | G@os:ubuntu web*",
+        "  |             ^",
         "  fix      join terms with `and` or `or`",
       ].join("\n"),
     );

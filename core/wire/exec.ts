@@ -27,6 +27,8 @@ export const execRequestMessage = message("ExecRequest", {
   args: orEmpty("args", dataMap, () => ({})),
   epoch: omitEmpty("epoch", uint64, () => 0n),
   reactorDepth: optional("rdepth", count),
+  /** How long the peel may take; the default of the function when absent. */
+  timeoutMs: optional("timeout", durationMs),
 });
 
 export type ExecRequest = TypeOf<typeof execRequestMessage>;

@@ -33,6 +33,16 @@ const FOLLOW = {
     jid: required("jid", jid),
     targets: orEmpty("targets", listOf(peelId), () => []),
     master: required("master", masterId),
+    /** How many targets there are in all, where the list comes in parts. */
+    matched: optional("matched", count),
+    /** Who asked for the job. */
+    user: optional("user", text),
+    /** Of these targets, those that were not there when the job was dispatched. */
+    offline: optional("offline", listOf(peelId)),
+    /** Of these targets, those of which this master has not listened long enough to tell. */
+    unheard: optional("unheard", listOf(peelId)),
+    /** How many peels are enrolled, whether the job is for them or not. */
+    enrolled: optional("enrolled", count),
   },
   /** Nothing new, but somebody still watches: whoever stops hearing this asks another master. */
   alive: {

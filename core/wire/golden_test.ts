@@ -172,6 +172,12 @@ const rows: Golden[] = [
       "63677653546c385041754164715759534d6e4c4f76a66d6f64756c65a9746573742e70696e67a6726465" +
       "70746802a17601",
   }),
+  golden("an ExecRequest with a timeout", execRequest, {
+    value: { v: 1, jid: JID, module: "test.ping", id: "", args: {}, epoch: 0n, timeoutMs: 1_500 },
+    keys: "args id jid module timeout v",
+    hex: "86a46172677380a26964a0a36a6964bb30756a74735963677653546c385041754164715759534d6e4c4f" +
+      "76a66d6f64756c65a9746573742e70696e67a774696d656f7574ce59682f00a17601",
+  }),
   golden("a minimal ExecRequest", execRequest, {
     value: { v: 1, jid: JID, module: "test.ping", id: "", args: {}, epoch: 0n },
     keys: "args id jid module v",
@@ -386,6 +392,26 @@ const rows: Golden[] = [
     hex: "85a36a6964bb30756a74735963677653546c385041754164715759534d6e4c4f76a46b696e64a8616363" +
       "6570746564a66d6173746572d9226d61737465722d30756a7a50795269494166664b6842757834507651" +
       "6444714d4859a77461726765747391a67765622d3031a17601",
+  }),
+  golden("Follow accepted with who is there", follow, {
+    value: {
+      kind: "accepted",
+      v: 1,
+      jid: JID,
+      targets: ["web-01"],
+      master: MASTER,
+      matched: 3,
+      user: "alice",
+      offline: ["web-01"],
+      unheard: ["web-02"],
+      enrolled: 214,
+    },
+    keys: "enrolled jid kind master matched offline targets unheard user v",
+    hex: "8aa8656e726f6c6c6564ccd6a36a6964bb30756a74735963677653546c385041754164715759534d6e4c" +
+      "4f76a46b696e64a86163636570746564a66d6173746572d9226d61737465722d30756a7a507952694941" +
+      "66664b68427578345076516444714d4859a76d61746368656403a76f66666c696e6591a67765622d3031" +
+      "a77461726765747391a67765622d3031a7756e686561726491a67765622d3032a475736572a5616c6963" +
+      "65a17601",
   }),
   golden("Follow acks", follow, {
     value: { kind: "acks", v: 1, jid: JID, peels: ["web-01", "web-02"] },

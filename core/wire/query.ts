@@ -104,6 +104,9 @@ export const peelRowMessage = message("PeelRow", {
   version: optional("version", text),
   os: optional("os", text),
   arch: optional("arch", text),
+  /** Only where one peel is asked for: what its host lets modules touch, in short, and the functions of its state tree. */
+  policy: optional("policy", listOf(text)),
+  customFunctions: optional("custom_functions", listOf(text)),
 });
 
 export type PeelRow = TypeOf<typeof peelRowMessage>;

@@ -1,6 +1,9 @@
 /**
  * The peel's journal by jid, flushed before anything runs and before a return is sent, kept longer than any signature lives.
  * Memory is changed at once and disk follows: a second copy of a request must not slip past while the first is flushed.
+ *
+ * Clocks jump. So what is old is judged by the times that masters have signed, never by the peel's own clock alone; and
+ * whatever is dropped leaves a mark, from which on a request that is not known is refused instead of run.
  */
 import { ZesterError } from "../../core/errors.ts";
 import type { CheckResult } from "../../core/health.ts";
@@ -18,6 +21,7 @@ import { openJournalFile } from "./journal_file.ts";
 import {
   applyRecord,
   encodeContent,
+  JOB_STATES,
   type JournalContent,
   type JournalEntry,
   type JournalJob,
@@ -31,8 +35,8 @@ export { emptyJournal, type JournalEntry, type JournalJob } from "./journal_reco
 export interface Journal {
   /** 0 when complete; else the moment from which on it can be relied on. */
   readonly completeSinceMs: number;
-  /** 0, or the moment before which tombstones were dropped for want of room. */
-  readonly tombstonesSinceMs: number;
+  /** 0, or the moment up to which entries or tombstones were dropped. */
+  readonly forgottenMs: number;
   /** What was found wrong with the file when it was opened. */
   readonly damage: string | undefined;
   entry(jid: string): JournalEntry | undefined;
@@ -47,8 +51,10 @@ export interface Journal {
   finish(jid: string, result: Uint8Array): Promise<void>;
   /** The stream has the return. Written with whatever comes next: sending one again does no harm. */
   store(jid: string): void;
-  /** Marks a job that is under way; leaves a tombstone for one not seen yet. */
-  cancel(jid: string): Promise<void>;
+  /** Marks a job that is under way; leaves a tombstone for one not seen yet. `issuedMs`: by the cancel's signature. */
+  cancel(jid: string, issuedMs: number): Promise<void>;
+  /** A master signed this time: what is old is judged by the newest of them. */
+  confirmTime(issuedMs: number): void;
   /** What a readiness check says about it. */
   health(): CheckResult;
   /** Writes what is left to write. */
@@ -58,13 +64,15 @@ export interface Journal {
 /** Opens the journal at `path`, leaving out what is older than it must be kept. Fails closed when it is not whole. */
 export async function openJournal(path: string, files: Files, clock: Clock): Promise<Journal> {
   const { content, damage } = await readJournal(path, files, clock);
+  const openedMs = clock.monotonic();
+  let confirmedMs = newestSignedMs(content);
   const kept = keepResults(content, clock);
   const file = await openJournalFile({
     path,
     files,
     clock,
     content() {
-      dropExpired(content, clock.now());
+      dropExpired(content, confirmedMs);
       return encodeContent(content);
     },
   });
@@ -74,12 +82,27 @@ export async function openJournal(path: string, files: Files, clock: Clock): Pro
     return file.append(lineOf(each));
   }
 
+  /** Until its moment is confirmed, a loss happened at this start, told by the clock as it is now: it may be set meanwhile. */
+  function lostMs(): number {
+    if (content.completeSinceMs === 0 || content.isLossConfirmed) return content.completeSinceMs;
+    return clock.now() - (clock.monotonic() - openedMs);
+  }
+
+  function confirmTime(issuedMs: number): void {
+    confirmedMs = Math.max(confirmedMs, issuedMs);
+    const sinceMs = lostMs();
+    if (sinceMs === 0 || content.isLossConfirmed) return;
+    if (Math.abs(issuedMs - clock.now()) > CLOCK_SKEW_MS) return;
+    applyRecord(content, { kind: "lost", sinceMs });
+    file.defer(lineOf({ kind: "lost", sinceMs }));
+  }
+
   return {
     get completeSinceMs() {
-      return content.completeSinceMs;
+      return lostMs();
     },
-    get tombstonesSinceMs() {
-      return content.tombstonesSinceMs;
+    get forgottenMs() {
+      return content.forgottenMs;
     },
     damage,
     entry: (jid) => content.entries.get(jid),
@@ -101,12 +124,13 @@ export async function openJournal(path: string, files: Files, clock: Clock): Pro
       file.defer(lineOf({ kind: "stored", jid }));
       kept.add(jid);
     },
-    cancel(jid) {
-      const canceled = record({ kind: "canceled", jid, atMs: clock.now() });
+    cancel(jid, issuedMs) {
+      const canceled = record({ kind: "canceled", jid, atMs: issuedMs });
       const sinceMs = dropOverflow(content);
-      return sinceMs === undefined ? canceled : record({ kind: "tombstones", sinceMs });
+      return sinceMs === undefined ? canceled : record({ kind: "forgotten", sinceMs });
     },
-    health: () => healthOf(content, { damage, problem: file.problem }, clock.now()),
+    confirmTime,
+    health: () => healthOf(lostMs(), { damage, problem: file.problem }),
     close: () => file.flush(),
   };
 }
@@ -120,23 +144,45 @@ async function readJournal(
   const isBytes = read instanceof Uint8Array;
   const { damage: found, ...content } = parseJournal(isBytes ? new TextDecoder().decode(read) : "");
   const damage = read instanceof Error ? `it cannot be read: ${read.message}` : found;
-  const nowMs = clock.now();
-  if (damage !== undefined) content.completeSinceMs = nowMs;
-  dropExpired(content, nowMs);
+  const isOpen = content.completeSinceMs > 0 && !content.isLossConfirmed;
+  if (damage !== undefined || isOpen) {
+    // Also for a loss that was seen before: the clock that dated it may have been wrong, and nobody has confirmed it.
+    content.completeSinceMs = Math.max(1, clock.now());
+    content.isLossConfirmed = false;
+  }
   return { content, damage };
 }
 
-/** Never drops what a signature that is still valid could ask for. */
-function dropExpired(content: JournalContent, nowMs: number): void {
-  const oldestMs = nowMs - JOURNAL_RETENTION_MS;
-  for (const { jid, acceptedMs } of content.entries.values()) {
-    if (acceptedMs < oldestMs) content.entries.delete(jid);
+/** The newest time in it that somebody has signed. */
+function newestSignedMs({ entries, tombstones, forgottenMs }: JournalContent): number {
+  let newestMs = forgottenMs;
+  for (const { firstIssuedMs } of entries.values()) newestMs = Math.max(newestMs, firstIssuedMs);
+  for (const atMs of tombstones.values()) newestMs = Math.max(newestMs, atMs);
+  return newestMs;
+}
+
+/**
+ * Drops what no valid signature can ask for any more, by the newest time that a master has signed. Should that time be
+ * wrong, too, then nothing runs twice all the same: what was dropped is refused from then on.
+ */
+function dropExpired(content: JournalContent, confirmedMs: number): void {
+  const oldestMs = confirmedMs - JOURNAL_RETENTION_MS;
+  const forget = (timeMs: number) => {
+    content.forgottenMs = Math.max(content.forgottenMs, timeMs);
+  };
+  for (const { jid, state, firstIssuedMs } of content.entries.values()) {
+    if (firstIssuedMs >= oldestMs || !JOB_STATES[state].isFinished) continue;
+    content.entries.delete(jid);
+    forget(firstIssuedMs);
   }
   for (const [jid, atMs] of content.tombstones) {
-    if (atMs < oldestMs) content.tombstones.delete(jid);
+    if (atMs >= oldestMs) continue;
+    content.tombstones.delete(jid);
+    forget(atMs);
   }
-  if (content.completeSinceMs < oldestMs) content.completeSinceMs = 0;
-  if (content.tombstonesSinceMs < oldestMs) content.tombstonesSinceMs = 0;
+  if (!content.isLossConfirmed || content.completeSinceMs >= oldestMs) return;
+  content.completeSinceMs = 0;
+  content.isLossConfirmed = false;
 }
 
 /**
@@ -178,17 +224,14 @@ function keepResults(content: JournalContent, clock: Clock): { add(jid: string):
 }
 
 function healthOf(
-  { completeSinceMs }: JournalContent,
+  lostMs: number,
   { damage, problem }: { damage: string | undefined; problem: string | undefined },
-  nowMs: number,
 ): CheckResult {
   if (problem !== undefined) {
     return { status: "degraded", message: `cannot be written, so no job is taken: ${problem}` };
   }
-  if (completeSinceMs === 0 || completeSinceMs < nowMs - JOURNAL_RETENTION_MS) {
-    return { status: "ok" };
-  }
-  const since = new Date(completeSinceMs + CLOCK_SKEW_MS).toISOString();
+  if (lostMs === 0) return { status: "ok" };
+  const since = new Date(lostMs + CLOCK_SKEW_MS).toISOString();
   const why = damage ?? "at an earlier start";
   return { status: "degraded", message: `lost (${why}): jobs issued before ${since} are refused` };
 }

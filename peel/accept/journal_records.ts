@@ -40,16 +40,21 @@ export type JournalRecord =
   | { kind: "started"; jid: string }
   | { kind: "finished"; jid: string; result: Uint8Array | undefined }
   | { kind: "stored"; jid: string }
+  /** `atMs`: when the cancel was issued, by its signature. */
   | { kind: "canceled"; jid: string; atMs: number }
-  /** Tombstones from before this moment were dropped for want of room. */
-  | { kind: "tombstones"; sinceMs: number };
+  /** Entries or tombstones of requests up to this moment were dropped. */
+  | { kind: "forgotten"; sinceMs: number }
+  /** When the journal was lost, by a clock that a master's signed word has confirmed. */
+  | { kind: "lost"; sinceMs: number };
 
 /** All that a journal file says. */
 export interface JournalContent {
   /** 0 when complete; else the moment from which on it can be relied on. */
   completeSinceMs: number;
-  /** The same for tombstones. */
-  tombstonesSinceMs: number;
+  /** Whether a master's signed word has confirmed the clock that gave that moment. */
+  isLossConfirmed: boolean;
+  /** Nothing can be said about requests first issued before this that are not in it. By signed times only. */
+  forgottenMs: number;
   readonly entries: Map<string, JournalEntry>;
   /** Jobs that were canceled before they came, and when. Oldest first. */
   readonly tombstones: Map<string, number>;
@@ -69,16 +74,21 @@ export function emptyJournal(): Uint8Array {
 
 /** Nothing happened yet. */
 export function emptyContent(): JournalContent {
-  return { completeSinceMs: 0, tombstonesSinceMs: 0, entries: new Map(), tombstones: new Map() };
+  return {
+    completeSinceMs: 0,
+    isLossConfirmed: false,
+    forgottenMs: 0,
+    entries: new Map(),
+    tombstones: new Map(),
+  };
 }
 
 /** A whole file. The loss of a journal is written into the new one, or a second restart would forget it. */
 export function encodeContent(content: JournalContent): Uint8Array {
   const lines = [`zester-journal v1 complete-since=${content.completeSinceMs}\n`];
   const add = (record: JournalRecord) => lines.push(lineOf(record));
-  if (content.tombstonesSinceMs > 0) {
-    add({ kind: "tombstones", sinceMs: content.tombstonesSinceMs });
-  }
+  if (content.isLossConfirmed) add({ kind: "lost", sinceMs: content.completeSinceMs });
+  if (content.forgottenMs > 0) add({ kind: "forgotten", sinceMs: content.forgottenMs });
   for (const [jid, atMs] of content.tombstones) add({ kind: "canceled", jid, atMs });
   for (const entry of content.entries.values()) recordsOf(entry).forEach(add);
   return new TextEncoder().encode(lines.join(""));
@@ -100,8 +110,13 @@ function recordsOf(entry: JournalEntry): JournalRecord[] {
 /** Applies one record. What it says of a jid that was never accepted is left out. */
 export function applyRecord(content: JournalContent, record: JournalRecord): void {
   const { entries, tombstones } = content;
-  if (record.kind === "tombstones") {
-    content.tombstonesSinceMs = Math.max(content.tombstonesSinceMs, record.sinceMs);
+  if (record.kind === "forgotten") {
+    content.forgottenMs = Math.max(content.forgottenMs, record.sinceMs);
+    return;
+  }
+  if (record.kind === "lost") {
+    content.completeSinceMs = record.sinceMs;
+    content.isLossConfirmed = true;
     return;
   }
   if (record.kind === "accepted") {
@@ -179,7 +194,8 @@ function wireOf(record: JournalRecord): Wire {
     }
     case "canceled":
       return { kind: record.kind, jid: record.jid, at: record.atMs };
-    case "tombstones":
+    case "forgotten":
+    case "lost":
       return { kind: record.kind, at: record.sinceMs };
     default:
       return record;
@@ -205,7 +221,8 @@ function recordOf(line: string): JournalRecord | null {
       };
     case "canceled":
       return { kind, jid, atMs: at };
-    case "tombstones":
+    case "forgotten":
+    case "lost":
       return { kind, sinceMs: at };
     default:
       return { kind, jid };

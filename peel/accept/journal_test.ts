@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   CLOCK_SKEW_MS,
   JOURNAL_COMPACT_BYTES_MIN,
+  JOURNAL_COMPACT_MS_MAX,
   JOURNAL_RESULT_BYTES_MAX,
   JOURNAL_RESULT_KEPT_MS,
   JOURNAL_RETENTION_MS,
@@ -12,11 +13,12 @@ import { newJid } from "../../core/ids.ts";
 import { ManualClock, seededRandom } from "../../tests/fakes/manual_clock.ts";
 import { type MemoryFiles, memoryFiles } from "../../tests/fakes/memory_files.ts";
 import { emptyJournal, type Journal, type JournalJob, openJournal } from "./journal.ts";
-import { encodeContent, parseJournal } from "./journal_records.ts";
+import { emptyContent, encodeContent, parseJournal } from "./journal_records.ts";
 
 const PATH = "journal";
 const JID = "0ujtsYcgvSTl8PAuAdqWYSMnLOv";
 const OTHER = "0ujzPyRiIAffKhBux4PvQdDqMHY";
+const TOMB = "1srOrx2ZWZBpBUvZwXKQmoEYga2";
 const START_MS = 1_000;
 const RESULT = Uint8Array.of(1, 2, 3);
 
@@ -95,10 +97,52 @@ Deno.test("openJournal() remembers every state of a job, also after one more rew
   }
 });
 
-Deno.test("openJournal() forgets only what is older than any signature can be", async () => {
-  const files = await withEntries(JID);
-  assert.ok((await reopened(files, START_MS + JOURNAL_RETENTION_MS)).entry(JID));
-  assert.ok(!(await reopened(files, START_MS + 1 + JOURNAL_RETENTION_MS)).entry(JID));
+/** Finished and stored, as most entries are. */
+async function finish(journal: Journal, jid: string, firstIssuedMs: number): Promise<void> {
+  await journal.accept({ ...job(jid), firstIssuedMs });
+  await journal.finish(jid, RESULT);
+  journal.store(jid);
+  await journal.close();
+}
+
+Deno.test("openJournal() forgets only what is older than any signature can be, by the times that were signed", async () => {
+  for (const [gapMs, isKept] of [[JOURNAL_RETENTION_MS, true], [JOURNAL_RETENTION_MS + 1, false]]) {
+    const files = countingFiles();
+    const journal = await openJournal(PATH, files, at(START_MS));
+    await finish(journal, JID, 900);
+    await finish(journal, OTHER, 900 + Number(gapMs));
+    const again = await reopened(files);
+    assert.equal(again.entry(JID) !== undefined, isKept);
+    assert.equal(again.forgottenMs, isKept ? 0 : 900, "and from then on it says so");
+    assert.equal((await reopened(files)).forgottenMs, isKept ? 0 : 900);
+  }
+});
+
+Deno.test("openJournal() drops nothing because the peel's own clock is days ahead, now and at later starts", async () => {
+  const files = countingFiles();
+  const journal = await openJournal(PATH, files, at(START_MS));
+  await finish(journal, JID, 900);
+  await journal.cancel(OTHER, 900);
+  for (const nowMs of [START_MS + 100 * JOURNAL_RETENTION_MS, START_MS, 0]) {
+    const again = await reopened(files, nowMs);
+    assert.ok(again.entry(JID), `at ${nowMs}`);
+    assert.ok(again.hasTombstone(OTHER), `at ${nowMs}`);
+    assert.equal(again.forgottenMs, 0);
+  }
+});
+
+Deno.test("Journal.confirmTime() lets go of what is old, never of what nobody has finished", async () => {
+  const files = countingFiles();
+  const clock = at(START_MS);
+  const journal = await openJournal(PATH, files, clock);
+  await finish(journal, JID, 900);
+  await journal.accept(job(OTHER));
+  journal.confirmTime(901 + JOURNAL_RETENTION_MS);
+  clock.advance(JOURNAL_COMPACT_MS_MAX);
+  await journal.accept({ ...job(newJid(START_MS, seededRandom(5))), firstIssuedMs: 1_000 });
+  await journal.close();
+  assert.equal(journal.entry(JID), undefined);
+  assert.ok(journal.entry(OTHER));
 });
 
 Deno.test("Journal.accept() evicts nothing by number: of 5,000 jobs the first is still known", async () => {
@@ -134,26 +178,76 @@ const damages: [name: string, damage: (content: Uint8Array) => Uint8Array | null
   ],
   ["some other file", () => new TextEncoder().encode("hello\n")],
 ];
+/** Journal files with one entry, then damaged. */
+async function damaged(damage: (content: Uint8Array) => Uint8Array | null): Promise<MemoryFiles> {
+  const files = await withEntries(JID);
+  const left = damage(files.content.get(PATH) ?? new Uint8Array());
+  if (left === null) files.content.delete(PATH);
+  else files.content.set(PATH, left);
+  return files;
+}
+
 for (const [name, damage] of damages) {
   Deno.test(`openJournal() fails closed when the file is ${name}, says so, and remembers it at the next start`, async () => {
-    const files = await withEntries(JID);
-    const left = damage(files.content.get(PATH) ?? new Uint8Array());
-    if (left === null) files.content.delete(PATH);
-    else files.content.set(PATH, left);
+    const files = await damaged(damage);
     const first = await reopened(files, 5_000);
     assert.equal(first.completeSinceMs, 5_000);
     assert.ok(first.damage);
     assert.equal(first.health().status, "degraded");
     const second = await reopened(files, 9_000);
-    assert.equal(second.completeSinceMs, 5_000);
+    assert.equal(
+      second.completeSinceMs,
+      9_000,
+      "nobody has confirmed the clock of the first start",
+    );
     assert.equal(second.damage, undefined);
     assert.equal(second.health().status, "degraded");
     assert.match(
       second.health().message ?? "",
-      new RegExp(new Date(5_000 + CLOCK_SKEW_MS).toISOString()),
+      new RegExp(new Date(9_000 + CLOCK_SKEW_MS).toISOString()),
     );
-    const later = await reopened(files, 5_001 + JOURNAL_RETENTION_MS);
-    assert.equal(later.health().status, "ok", "nothing from before the loss can be valid any more");
+  });
+}
+
+Deno.test("Journal.confirmTime() dates a loss, which is over when nothing from before it can be valid any more", async () => {
+  const files = await damaged(() => null);
+  const lossMs = 10 * JOURNAL_RETENTION_MS;
+  const clock = at(lossMs);
+  const journal = await openJournal(PATH, files, clock);
+  journal.confirmTime(lossMs - CLOCK_SKEW_MS - 1); // an old request, which says nothing about this clock
+  assert.equal(
+    (await reopened({ ...files, content: new Map(files.content) }, 77)).completeSinceMs,
+    77,
+  );
+  clock.advance(1_000);
+  journal.confirmTime(clock.now() - CLOCK_SKEW_MS);
+  await journal.accept(job(JID));
+  const second = await reopened(files, 5 * lossMs);
+  assert.equal(second.completeSinceMs, lossMs);
+  second.confirmTime(lossMs + JOURNAL_RETENTION_MS + 1);
+  await finish(second, OTHER, lossMs + JOURNAL_RETENTION_MS + 1);
+  const third = await reopened(files, 5 * lossMs);
+  assert.equal(third.completeSinceMs, 0);
+  assert.equal(third.health().status, "ok");
+});
+
+const jumps: [name: string, wrongMs: number][] = [
+  ["behind", -4 * JOURNAL_RETENTION_MS],
+  ["ahead", 4 * JOURNAL_RETENTION_MS],
+];
+for (const [name, wrongMs] of jumps) {
+  Deno.test(`Journal.completeSinceMs follows a clock that was days ${name} at the loss and is set right later`, async () => {
+    const files = await damaged(() => null);
+    const rightMs = 100 * JOURNAL_RETENTION_MS;
+    const clock = at(rightMs + wrongMs);
+    const journal = await openJournal(PATH, files, clock);
+    assert.equal(journal.completeSinceMs, rightMs + wrongMs);
+    clock.advance(60_000);
+    clock.setWall(rightMs + 60_000);
+    assert.equal(journal.completeSinceMs, rightMs);
+    journal.confirmTime(rightMs + 60_000);
+    clock.setWall(5);
+    assert.equal(journal.completeSinceMs, rightMs, "once confirmed it stays");
   });
 }
 
@@ -275,23 +369,21 @@ Deno.test("Journal.cancel() leaves a tombstone that survives a restart and goes 
   const files = countingFiles();
   const journal = await openJournal(PATH, files, at(START_MS));
   await journal.accept(job(JID));
-  await journal.cancel(JID);
-  await journal.cancel(OTHER);
+  await journal.cancel(JID, START_MS);
+  await journal.cancel(OTHER, START_MS);
   const again = await reopened(files);
   assert.ok(again.hasTombstone(OTHER));
   assert.ok(!again.hasTombstone(JID));
   assert.equal(again.entry(JID)?.isCanceled, true);
   await again.accept(job(OTHER));
   assert.ok(!again.hasTombstone(OTHER), "an entry says more");
-  const other = await reopened(await canceledAt(START_MS), START_MS + 1 + JOURNAL_RETENTION_MS);
-  assert.ok(!other.hasTombstone(OTHER));
+  const later = await reopened(files);
+  await later.cancel(TOMB, 5);
+  await finish(later, JID, 6 + JOURNAL_RETENTION_MS);
+  const last = await reopened(files);
+  assert.ok(!last.hasTombstone(TOMB));
+  assert.equal(last.forgottenMs, 5, "what it held back is refused from then on");
 });
-
-async function canceledAt(nowMs: number): Promise<MemoryFiles> {
-  const files = countingFiles();
-  await (await openJournal(PATH, files, at(nowMs))).cancel(OTHER);
-  return files;
-}
 
 Deno.test("Journal.cancel() beyond its room drops the oldest tombstone and remembers from when on they are complete", async () => {
   const random = seededRandom(1);
@@ -299,17 +391,16 @@ Deno.test("Journal.cancel() beyond its room drops the oldest tombstone and remem
     Array.from({ length: TOMBSTONES_MAX }, (_, index) => [newJid(START_MS, random), 500 + index]),
   );
   const files = memoryFiles();
-  const content = { completeSinceMs: 0, tombstonesSinceMs: 0, entries: new Map(), tombstones };
-  files.content.set(PATH, encodeContent(content));
+  files.content.set(PATH, encodeContent({ ...emptyContent(), tombstones }));
   const journal = await reopened(files, 90_000);
   const [oldest] = tombstones.keys();
   assert.ok(journal.hasTombstone(oldest ?? ""));
-  assert.equal(journal.tombstonesSinceMs, 0);
-  await journal.cancel(JID);
+  assert.equal(journal.forgottenMs, 0);
+  await journal.cancel(JID, 90_000);
   assert.ok(journal.hasTombstone(JID));
   assert.ok(!journal.hasTombstone(oldest ?? ""));
-  assert.equal(journal.tombstonesSinceMs, 500);
-  assert.equal((await reopened(files, 91_000)).tombstonesSinceMs, 500);
+  assert.equal(journal.forgottenMs, 500);
+  assert.equal((await reopened(files, 91_000)).forgottenMs, 500);
 });
 
 Deno.test("parseJournal() of any text says what it found and never throws", () => {

@@ -16,8 +16,8 @@ export interface AcceptView {
   readonly hasTombstone: boolean;
   /** Since when the journal is complete; 0 if it always was. */
   readonly completeSinceMs: number;
-  /** Since when its tombstones are. */
-  readonly tombstonesSinceMs: number;
+  /** Up to when it has dropped what was old; 0 if it never did. */
+  readonly forgottenMs: number;
 }
 
 export type AcceptDecision =
@@ -29,7 +29,7 @@ export type AcceptDecision =
   /** It was accepted, and never will be finished: return it with this error. */
   | { do: "close"; error: string }
   /** It was never seen, and is not run: return it with this error. */
-  | { do: "refuse"; reason: "canceled" | "journal_lost"; error: string };
+  | { do: "refuse"; reason: "canceled" | "journal_lost" | "expired"; error: string };
 
 /** What to do with a request that passed the door. */
 export function planAccept(view: AcceptView): AcceptDecision {
@@ -47,18 +47,27 @@ export function planAccept(view: AcceptView): AcceptDecision {
       reason: "journal_lost",
       error: reasonText(
         "refused",
-        "the peel's journal was lost, so it cannot say whether this older job ran already",
+        `the peel's journal was lost before ${timeText(view.completeSinceMs)}, so it cannot say ` +
+          `whether this older job, first issued ${timeText(firstIssuedMs)}, ran already`,
       ),
     };
   }
-  if (isBefore(firstIssuedMs, view.tombstonesSinceMs)) {
+  if (isBefore(firstIssuedMs, view.forgottenMs)) {
     return {
       do: "refuse",
-      reason: "canceled",
-      error: reasonText("refused", "it is so old that the peel cannot say whether it was canceled"),
+      reason: "expired",
+      error: reasonText(
+        "refused",
+        `first issued ${timeText(firstIssuedMs)}, it is so old that the peel cannot say any more ` +
+          "whether it ran or was canceled",
+      ),
     };
   }
   return { do: "run" };
+}
+
+function timeText(timeMs: number): string {
+  return new Date(timeMs).toISOString();
 }
 
 /** Surely before a moment that is 0 if there is none, clocks being what they are. */

@@ -9,7 +9,7 @@ const view: AcceptView = {
   isLive: false,
   hasTombstone: false,
   completeSinceMs: 0,
-  tombstonesSinceMs: 0,
+  forgottenMs: 0,
 };
 
 const [accepted, started, finished, stored] =
@@ -58,13 +58,13 @@ const cases: [name: string, change: Partial<AcceptView>, want: string][] = [
     "run",
   ],
   [
-    "refuses a job from before the tombstones that were dropped",
-    { tombstonesSinceMs: 1_000_001 - CLOCK_SKEW_MS },
-    "canceled",
+    "refuses a job from before what was dropped",
+    { forgottenMs: 1_000_001 - CLOCK_SKEW_MS },
+    "expired",
   ],
   [
-    "runs a job that is younger than the tombstones that were dropped",
-    { tombstonesSinceMs: 1_000_000 - CLOCK_SKEW_MS },
+    "runs a job that is younger than what was dropped",
+    { forgottenMs: 1_000_000 - CLOCK_SKEW_MS },
     "run",
   ],
 ];

@@ -34,15 +34,17 @@ import {
   type ExecResponse,
 } from "../../core/wire/exec.ts";
 import { decodeReturn } from "../../core/wire/return.ts";
+import { versionProblem } from "../../core/wire/version.ts";
 import { takeCancels } from "../cancel/service.ts";
 import { directAudit } from "../direct/audit.ts";
 import { planDirect } from "../direct/plan.ts";
 import { type ExecutionQueue, executionQueue } from "../exec/queue.ts";
-import { isReadOnly } from "../exec/service.ts";
+import { openCatalog } from "../exec/catalog.ts";
 import { notDone, type Outcome, returnBytes } from "./answer.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { openOutbox, type Outbox } from "./outbox.ts";
 import { planAccept } from "./plan.ts";
+import { timeLeftMs, timeLimitMs } from "./time_limit.ts";
 
 export interface AcceptPorts {
   readonly peelId: string;
@@ -55,8 +57,11 @@ export interface AcceptPorts {
   readonly journal: Journal;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Runs a function. The signal aborts when it is canceled or the peel stops; then it must end soon. */
-  execute(request: ExecRequest, signal: AbortSignal): Promise<ExecResponse>;
+  /**
+   * Runs a function, for no longer than `timeoutMs`. The signal aborts when it is canceled or the peel stops; then it must
+   * end soon.
+   */
+  execute(request: ExecRequest, signal: AbortSignal, timeoutMs: number): Promise<ExecResponse>;
   /** Whether a function changes nothing, and so may run beside others. Default: what its module says. */
   isReadOnly?(name: string): Promise<boolean>;
   /** Who may use direct mode. Default: the built-in role. */
@@ -100,6 +105,8 @@ interface Work {
 interface Command {
   readonly request: ExecRequest;
   readonly firstIssuedMs: number;
+  /** When its time is over, by the monotonic clock. */
+  readonly untilMs: number;
   /** Direct mode: who asked, and where the answer goes. */
   readonly direct: { readonly operator: string; readonly inbox: string } | undefined;
 }
@@ -130,7 +137,7 @@ export function acceptCommands(ports: AcceptPorts): Acceptor {
     subjects.command.of({ peel: ports.peelId }),
     (message) => track(handle(message, desk)),
   );
-  const cancels = takeCancels(desk, (jid) => cancel(jid, desk));
+  const cancels = takeCancels(desk, (jid, issuedMs) => cancel(jid, issuedMs, desk));
   return {
     running: () => ({
       jobs: [...works.values()].map(({ controller: _, ...job }) => job),
@@ -156,8 +163,8 @@ export function acceptCommands(ports: AcceptPorts): Acceptor {
 function openDesk(ports: AcceptPorts): Desk {
   const desk: Desk = {
     ...ports,
-    execute: (request, signal) => ports.execute(request, signal),
-    isReadOnly: ports.isReadOnly ?? isReadOnly,
+    execute: (...given) => ports.execute(...given),
+    isReadOnly: ports.isReadOnly ?? openCatalog().isReadOnly,
     directAuthorizer: ports.directAuthorizer ?? directRoles,
     failPoints: ports.failPoints ?? NO_FAIL_POINTS,
     works: new Map(),
@@ -194,7 +201,7 @@ async function handle(message: Message, desk: Desk): Promise<void> {
     isLive: works.has(jid),
     hasTombstone: journal.hasTombstone(jid),
     completeSinceMs: journal.completeSinceMs,
-    tombstonesSinceMs: journal.tombstonesSinceMs,
+    forgottenMs: journal.forgottenMs,
   });
   switch (decision.do) {
     case "run":
@@ -217,14 +224,17 @@ function admitted(message: Message, desk: Desk): Command | null {
   const { peelId: peel, generation: audience, keyring, clock } = desk;
   const nowMs = clock.now();
   const door = ingest(message, { rule: subjects.command, own: { peel }, audience, keyring, nowMs });
-  if (!door.ok) return count(desk, door.reason, door.detail);
+  if (!door.ok) return count(desk, door.reason, door.detail, door.isNews);
   const request = decoded(door.payload, desk);
   if (request === null) return null;
-  const { sender, claims: { firstIssuedMs } } = door;
+  const { sender, claims } = door;
+  if (sender.role === "master") desk.journal.confirmTime(claims.issuedMs);
+  const { firstIssuedMs } = claims;
+  const untilMs = clock.monotonic() + timeLeftMs(claims, nowMs);
   const addressed = { sender, reply: message.reply, function: request.module, peelId: peel };
   const kind = planDirect(addressed, desk.directAuthorizer);
-  if (kind.kind === "job") return { request, firstIssuedMs, direct: undefined };
-  if (kind.kind === "direct") return { request, firstIssuedMs, direct: kind };
+  if (kind.kind === "job") return { request, firstIssuedMs, untilMs, direct: undefined };
+  if (kind.kind === "direct") return { request, firstIssuedMs, untilMs, direct: kind };
   if (kind.inbox !== undefined) {
     const error = reasonText("refused", kind.why);
     answerDirect(kind.inbox, notDone({ peelId: peel, jid: request.jid }, error).response, desk);
@@ -240,15 +250,22 @@ type RefusalReason =
   | "decode_failed"
   | "permission_denied";
 
-function count({ metrics, log }: Desk, reason: RefusalReason, detail: string): null {
+function count(
+  { metrics, log }: Desk,
+  reason: RefusalReason,
+  detail: string,
+  isNews = true,
+): null {
   metrics.ingressRefused.inc({ reason });
-  log.warn("command refused", { reason, detail });
+  if (isNews) log.warn("command refused", { reason, detail });
   return null;
 }
 
 function decoded(payload: Uint8Array, desk: Desk): ExecRequest | null {
   try {
-    return decodeExecRequest(payload);
+    const request = decodeExecRequest(payload);
+    const problem = versionProblem(request);
+    return problem === null ? request : count(desk, "decode_failed", problem);
   } catch (thrown) {
     if (!isZesterError(thrown)) throw thrown;
     return count(desk, "decode_failed", thrown.message);
@@ -321,7 +338,7 @@ async function perform(
   const entry = journal.entry(work.jid);
   if (command.direct === undefined && entry !== undefined) acknowledge(entry, desk);
   await failPoints.hit("accept.acked");
-  if (runsBeside) return await execute(command.request, work, desk);
+  if (runsBeside) return await execute(command, work, desk);
   const turn = await queue.enter(signal);
   if (turn === "ended") return ended(work, desk);
   if (turn === "full") {
@@ -329,7 +346,7 @@ async function perform(
   }
   try {
     return await unlessWritten(journal.start(work.jid), work, desk) ??
-      await execute(command.request, work, desk);
+      await execute(command, work, desk);
   } finally {
     queue.leave();
   }
@@ -354,15 +371,22 @@ async function unlessWritten(
   }
 }
 
-async function execute(request: ExecRequest, work: Work, desk: Desk): Promise<Outcome> {
+async function execute({ request, untilMs }: Command, work: Work, desk: Desk): Promise<Outcome> {
   const { clock, failPoints } = desk;
   const { signal } = work.controller;
   await failPoints.hit("exec.started");
   if (signal.aborted) return ended(work, desk);
+  const timeoutMs = timeLimitMs(request, untilMs - clock.monotonic());
+  if (timeoutMs <= 0) {
+    return notDone(
+      aboutOf(work, desk),
+      reasonText("refused", "not run, since its time was over before its turn came"),
+    );
+  }
   work.isWaiting = false;
   work.sinceMs = clock.now();
   const startedMs = clock.monotonic();
-  const response = await desk.execute(request, signal);
+  const response = await desk.execute(request, signal, timeoutMs);
   const durationMs = clock.monotonic() - startedMs;
   await failPoints.hit("exec.finished");
   if (!signal.aborted || response.success) return { response, durationMs };
@@ -395,13 +419,20 @@ function jobOf({ request, firstIssuedMs, direct }: Command, { clock }: Desk) {
 }
 
 /** Ends what is in hand; else leaves a mark, so that a request that comes late is not run. */
-async function cancel(jid: string, { journal, works, log }: Desk): Promise<void> {
+async function cancel(
+  jid: string,
+  issuedMs: number,
+  { journal, works, log, failPoints }: Desk,
+): Promise<void> {
+  journal.confirmTime(issuedMs);
+  await failPoints.hit("cancel.heard"); // before the look: what it finds must still hold when it is acted upon
   const entry = journal.entry(jid);
   if (entry?.state === "finished" || entry?.state === "stored") return;
   if (journal.hasTombstone(jid)) return;
   log.info("canceled", { jid, seen: entry !== undefined });
   works.get(jid)?.controller.abort(CANCELED);
-  await journal.cancel(jid);
+  await journal.cancel(jid, issuedMs);
+  await failPoints.hit("cancel.journaled");
 }
 
 // ---- what came of it -----------------------------------------------------------------------------------------
@@ -496,7 +527,7 @@ function settleFormerLife(desk: Desk, track: (task: Promise<void>) => void): voi
   for (const entry of journal.entries()) {
     const { jid, firstIssuedMs, state } = entry;
     const view = { entry, firstIssuedMs, isLive: false, hasTombstone: false };
-    const decision = planAccept({ ...view, completeSinceMs: 0, tombstonesSinceMs: 0 });
+    const decision = planAccept({ ...view, completeSinceMs: 0, forgottenMs: 0 });
     if (decision.do === "close") {
       log.warn("job cut off by the last stop", { jid, function: entry.function, state });
       track(conclude(jid, notDone({ peelId, jid }, decision.error), desk));

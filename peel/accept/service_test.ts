@@ -10,6 +10,7 @@ import {
   RETURN_RETRY_MS_MAX,
   WORK_DRAIN_MS,
 } from "../../core/limits.ts";
+import { decode, encode } from "../../core/msgpack.ts";
 import type { Store } from "../../core/ports.ts";
 import { reasonOf } from "../../core/return_reason.ts";
 import type { ExecResponse } from "../../core/wire/exec.ts";
@@ -192,6 +193,31 @@ Deno.test("acceptCommands() on a lost journal refuses what may have run before, 
   lab.say(lab.requestOf(young));
   await lab.settled();
   assert.deepEqual(lab.executed, [young]);
+  await life.acceptor.stop();
+});
+
+Deno.test("acceptCommands() refuses a request that names no version of the protocol, be it signed by a master", async () => {
+  const lab = await peelLab();
+  const life = await lab.start();
+  const { v: _, ...older } = decode(lab.requestOf(lab.jid()), "request") as Record<string, unknown>;
+  lab.say(encode(older));
+  await lab.settled();
+  assert.deepEqual(lab.executed, []);
+  assert.equal(life.metrics.value("ingressRefused", { reason: "decode_failed" }), 1);
+  await life.acceptor.stop();
+});
+
+Deno.test("acceptCommands() runs a jid once also when the store was made anew and epochs begin again", async () => {
+  const lab = await peelLab();
+  const life = await lab.start();
+  const jid = lab.jid();
+  for (const epoch of [5n, 1n, 0n, 2n ** 63n]) {
+    lab.say(lab.requestOf(jid, MUTATING, { epoch }));
+    await lab.settled();
+    await lab.clock.advanceSettling(REPEAT_ANSWER_MS_MIN);
+  }
+  assert.deepEqual(lab.executed, [jid]);
+  assert.equal(returnsOf(lab, jid).length, 4, "and it answers each time");
   await life.acceptor.stop();
 });
 

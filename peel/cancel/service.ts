@@ -3,7 +3,7 @@
  * The jid comes from the subject, so nothing is decoded. A cancel that is repeated does nothing new.
  */
 import { toZesterError } from "../../core/errors.ts";
-import { ingest, type Keyring } from "../../core/ingress.ts";
+import { type Accepted, ingest, type Keyring } from "../../core/ingress.ts";
 import type { Log } from "../../core/log.ts";
 import type { Metrics } from "../../core/metrics.ts";
 import type { Bus, Clock, Message, Subscription } from "../../core/ports.ts";
@@ -17,25 +17,29 @@ export interface CancelPorts {
   readonly log: Log;
 }
 
-/** Starts to listen; `cancel` is called with each jid that is to end. */
+/** Starts to listen; `cancel` is called with each jid that is to end, and when a master said so, by its signature. */
 export function takeCancels(
   ports: CancelPorts,
-  cancel: (jid: string) => Promise<void>,
+  cancel: (jid: string, issuedMs: number) => Promise<void>,
 ): Subscription {
   return ports.bus.subscribe(subjects.jobCancel.filter(), (message) => {
-    const jid = canceledJid(message, ports);
-    if (jid === null) return;
-    cancel(jid).catch((thrown) => {
+    const door = opened(message, ports);
+    if (door === null) return;
+    const { fields: { jid }, claims: { issuedMs } } = door;
+    cancel(jid, issuedMs).catch((thrown) => {
       ports.log.error("cancel not kept", { jid, error: toZesterError(thrown, "cancel") });
     });
   });
 }
 
-function canceledJid(message: Message, ports: CancelPorts): string | null {
+function opened(
+  message: Message,
+  ports: CancelPorts,
+): Accepted<typeof subjects.jobCancel.pattern> | null {
   const { keyring, clock, metrics, log } = ports;
   const door = ingest(message, { rule: subjects.jobCancel, keyring, nowMs: clock.now() });
-  if (door.ok) return door.fields.jid;
+  if (door.ok) return door;
   metrics.ingressRefused.inc({ reason: door.reason });
-  log.warn("cancel refused", { reason: door.reason, detail: door.detail });
+  if (door.isNews) log.warn("cancel refused", { reason: door.reason, detail: door.detail });
   return null;
 }

@@ -12,6 +12,10 @@ export interface FactSources {
   readonly peelId: string;
   readonly version: string;
   readonly system: SystemView;
+  /** What the owner of the host has set. */
+  readonly custom?: () => Promise<FactValues>;
+  /** What the peel can do beyond what it is shipped with, and what its host forbids it. */
+  readonly abilities?: () => Promise<FactValues>;
 }
 
 type Collector = (sources: FactSources) => FactValues | Promise<FactValues>;
@@ -33,6 +37,9 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
     cpus: system.cpus(),
     memory_mb: Math.round(system.memoryBytes() / BYTES_PER_MB),
   }),
+  services: async ({ system }) => ({
+    service_manager: await system.runsSystemd() ? "systemd" : "supervisor",
+  }),
   network: ({ system }) => {
     const addresses = system.addresses();
     const of = (family: "IPv4" | "IPv6") =>
@@ -40,6 +47,8 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
         .sort();
     return { ipv4: of("IPv4"), ipv6: of("IPv6") };
   },
+  custom: async ({ custom }) => await custom?.() ?? {},
+  abilities: async ({ abilities }) => await abilities?.() ?? {},
 };
 
 /** All facts, with those of failed collectors left out. */

@@ -11,6 +11,7 @@ import {
   FACTS_RETRY_MS_MAX,
 } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
+import type { Metrics } from "../../core/metrics.ts";
 import { encode } from "../../core/msgpack.ts";
 import type { Voice } from "../../core/outgoing.ts";
 import type { Bus, Clock, Hash, Random } from "../../core/ports.ts";
@@ -32,6 +33,7 @@ export interface FactsPorts {
   readonly voice: Voice;
   readonly keyring: Keyring;
   readonly hash: Hash;
+  readonly metrics: Metrics;
   readonly log: Log;
   collect(): Promise<FactValues>;
 }
@@ -107,9 +109,11 @@ class Publisher {
 
   /** Collects, and takes the next number if anything has changed. */
   async #look(): Promise<void> {
-    const { collect, hash, log } = this.#ports;
+    const { collect, hash, log, clock, metrics } = this.#ports;
     try {
+      const startedMs = clock.monotonic();
       const facts = await collect();
+      metrics.peelFactsSeconds.observe((clock.monotonic() - startedMs) / 1_000);
       const digest = hash.sha256(encode(facts, "Facts")).toHex();
       if (digest === this.#current?.digest) return;
       this.#current = { digest, facts };

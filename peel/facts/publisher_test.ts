@@ -5,6 +5,7 @@ import { ingest } from "../../core/ingress.ts";
 import { keyringOf } from "../../core/keyring.ts";
 import { FACTS_INTERVAL_MS, FACTS_RETRY_MS, FACTS_RETRY_MS_MAX } from "../../core/limits.ts";
 import { memoryLog } from "../../core/log.ts";
+import { fakeMetrics } from "../../core/metrics.ts";
 import { sealed, voiceOf } from "../../core/outgoing.ts";
 import type { Bus, Message } from "../../core/ports.ts";
 import { REPLY_DOMAIN, subjects } from "../../core/subjects.ts";
@@ -28,9 +29,10 @@ type Answerer = (facts: Facts) => Partial<FactsAnswer> | null;
 
 const same: Answerer = (facts) => facts;
 
-function setUp(answerer: Answerer = same, signedBy = COMMAND_SIGNER) {
+function setUp(answerer: Answerer = same, signedBy = COMMAND_SIGNER, collectMs = 0) {
   const clock = new ManualClock(1_000);
   const log = memoryLog();
+  const metrics = fakeMetrics();
   const sent: { facts: Facts; atMs: number }[] = [];
   let facts: Record<string, unknown> = { os: "a" };
   let answer = answerer;
@@ -62,13 +64,18 @@ function setUp(answerer: Answerer = same, signedBy = COMMAND_SIGNER) {
     voice: voiceOf({ signer: testSigner("web-01"), generation: 1 }, bus, clock),
     keyring: keyringOf(() => testTrust()),
     hash: nodeHash,
+    metrics,
     log,
-    collect: () => Promise.resolve(facts),
+    collect: async () => {
+      if (collectMs > 0) await clock.sleep(collectMs);
+      return facts;
+    },
   });
   const ages = () => sent.map(({ facts: { boot, sequence } }) => `${boot}/${sequence}`);
   return {
     clock,
     log,
+    metrics,
     sent,
     ages,
     publisher,
@@ -157,4 +164,11 @@ Deno.test("publishFacts() believes no answer that a master has not signed, nor o
     assert.ok(sent.length > 1);
     await publisher.stop();
   }
+});
+
+Deno.test("publishFacts() measures how long the peel took to look at itself", async () => {
+  const { clock, metrics, publisher } = setUp(same, COMMAND_SIGNER, 250);
+  await clock.advanceSettling(500, 250);
+  assert.equal(metrics.value("peelFactsSeconds"), 0.25);
+  await publisher.stop();
 });
