@@ -1,4 +1,5 @@
 /** All services of a master over given ports: the same in production, in tests and in the simulation. */
+import { ingressGuard } from "../core/ingress_guard.ts";
 import { FIRST_GENERATION, keyringOf } from "../core/keyring.ts";
 import type { Log } from "../core/log.ts";
 import type { Metrics } from "../core/metrics.ts";
@@ -50,11 +51,15 @@ export function startServices(ports: MasterPorts): MasterServices {
   const voice = voiceOf({ signer: ports.signer, generation: FIRST_GENERATION }, bus, clock);
   const peels = followEnrollments(store, clock, log);
   const facts = followFacts(ports);
-  const keyring = keyringOf(ports.trust, peels.key);
+  const keyring = keyringOf(ports.trust, peels.key, ingressGuard(clock));
   const presence = followHeartbeats({ bus, clock, keyring, metrics });
-  const known = { directory: peels, facts, groups: ports.groups ?? new Map() };
+  const known = { directory: peels, facts, groups: ports.groups ?? new Map(), clock, metrics };
+  const enrolled = () => peels.ids().length;
+  const isUnheard = (peel: string) => presence.seen(peel).presence === "unknown";
   const queries = takeQueries({
     ...ports,
+    enrolled,
+    isUnheard,
     jobs: jobStore(store, clock, ports.random),
     voice,
     keyring,
@@ -69,9 +74,13 @@ export function startServices(ports: MasterPorts): MasterServices {
     keyring,
     authorizer: builtInRoles,
     peelKey: peels.key,
+    knowsPeels: () => peels.ready,
+    enrolled,
+    isUnheard,
     // A master that has just started cannot tell who is offline.
     isOnline: (peel) => presence.seen(peel).presence !== "offline",
     resolve: (target) => resolveTarget(target, known),
+    facts: (peel) => facts.index.facts(peel),
     followElsewhere: queries.follow,
   });
   const signed = { ...ports, voice, keyring };

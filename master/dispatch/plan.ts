@@ -5,6 +5,7 @@
  * logged in the stream, the record is marked `running`, and only then is any peel told. So a `claimed` record proves that
  * nobody was told, and a record without an index entry does not exist.
  */
+import { formatDuration } from "../../core/duration.ts";
 import { ZesterError } from "../../core/errors.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { isReactionJid } from "../../core/ids.ts";
@@ -20,6 +21,7 @@ import type { Job } from "../../core/wire/job.ts";
 import { DISPATCHED } from "../jobs/requests.ts";
 import { amountOf } from "../watch/amount.ts";
 import { paceOf } from "../watch/plan.ts";
+import { functionProblem } from "./functions.ts";
 import { sample } from "./sample.ts";
 
 export interface DispatchView {
@@ -31,6 +33,8 @@ export interface DispatchView {
   readonly nowMs: number;
   /** Targets without a recent heartbeat, as far as this master knows. */
   isOnline(peel: string): boolean;
+  /** What a peel says of itself, if it has said anything. */
+  factsOf(peel: string): Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Refusal {
@@ -51,8 +55,12 @@ export function planDispatch(view: DispatchView, authorizer: Authorizer): Dispat
   const targets = sample(view.matched, job.limit, job.seed ?? job.jid);
   const decision = authorizer.decide(operator, { function: job.function, targets });
   if (!decision.allowed) {
-    return { do: "refuse", refusal: { code: "permission_denied", message: decision.why } };
+    const { why: message, fix } = decision;
+    const refusal = { code: "permission_denied", message } as const;
+    return { do: "refuse", refusal: fix === undefined ? refusal : { ...refusal, fix } };
   }
+  const unknown = functionProblem(job.function, targets, view.factsOf);
+  if (unknown !== null) return { do: "refuse", refusal: unknown };
   const timeoutMs = job.timeoutMs > 0 ? job.timeoutMs : defaultTimeoutMs(job.function, job.stateId);
   const offline = targets.filter((peel) => !view.isOnline(peel));
   return {
@@ -100,7 +108,8 @@ function problemOf(job: Job): Refusal | null {
     };
   }
   if (job.timeoutMs > JOB_TIMEOUT_MS_MAX) {
-    return { code: "usage", message: `a job may take ${JOB_TIMEOUT_MS_MAX} ms at most` };
+    const [asked, most] = [job.timeoutMs, JOB_TIMEOUT_MS_MAX].map(formatDuration);
+    return { code: "usage", message: `a job may take ${most} at most, not ${asked}` };
   }
   return amountProblem([job.batchSize, job.maxFail, job.limit]);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { JOB_ARGS_BYTES_MAX, JOB_TARGETS_INLINE_MAX } from "../../core/limits.ts";
 import { builtInRoles } from "../../core/roles.ts";
+import { VERSION } from "../../core/version.ts";
 import { type Job, newJob } from "../../core/wire/job.ts";
 import { type DispatchView, planDispatch, planExisting } from "./plan.ts";
 import { sample } from "./sample.ts";
@@ -17,7 +18,11 @@ const view: DispatchView = {
   masterId: "m1",
   nowMs: 1_000_000,
   isOnline: (peel) => peel === "a",
+  factsOf: () => undefined,
 };
+
+/** Of a peel of this version, with one module in its state tree. */
+const FACTS = { zester_version: VERSION, custom_functions: ["site.check"] };
 
 function claimed(change: Partial<DispatchView> = {}): Job {
   const decision = planDispatch({ ...view, ...change }, builtInRoles);
@@ -42,6 +47,19 @@ Deno.test("planDispatch() claims for this master, on its own clock, in the opera
   assert.deepEqual(job.targets, ["a", "b"]);
   assert.deepEqual(job.offlineAtDispatch, ["b"]);
 });
+
+const unsure: [name: string, function: string, facts: Record<string, unknown> | undefined][] = [
+  ["one target has in its state tree", "site.check", FACTS],
+  ["a target may have that has not spoken yet", "site.gone", undefined],
+  ["a target of another version may have", "site.gone", { ...FACTS, zester_version: "9.9.9" }],
+];
+for (const [name, wanted, facts] of unsure) {
+  Deno.test(`planDispatch() passes on a function that ${name}`, () => {
+    const none = { zester_version: VERSION, custom_functions: [] };
+    const factsOf = (peel: string) => peel === "b" ? facts : none;
+    assert.equal(claimed({ job: { ...ASKED, function: wanted }, factsOf }).function, wanted);
+  });
+}
 
 const timeouts: [name: string, job: Partial<Job>, wantMs: number][] = [
   ["60 s for most functions", {}, 60_000],
@@ -76,6 +94,12 @@ const refusals: [name: string, change: Partial<DispatchView>, code: string, says
     { job: { ...ASKED, jid: `rxn-${"0".repeat(32)}` } },
     "usage",
     /reaction/,
+  ],
+  [
+    "a function that no target has, with the nearest name",
+    { job: { ...ASKED, function: "test.pong" }, factsOf: () => FACTS },
+    "unknown_function",
+    /no function test\.pong on any of these peels/,
   ],
   ["an amount that is none", { job: { ...ASKED, batchSize: "many" } }, "usage", /many/],
 ];

@@ -4,7 +4,7 @@
  */
 import { streams } from "../../core/buckets.ts";
 import { isZesterError, toZesterError, ZesterError } from "../../core/errors.ts";
-import { type Accepted, ingest } from "../../core/ingress.ts";
+import { type Accepted, ingest, type Refused } from "../../core/ingress.ts";
 import { CLAIM_WINDOW_MS } from "../../core/limits.ts";
 import type { Message } from "../../core/ports.ts";
 import type { Authorizer } from "../../core/roles.ts";
@@ -12,6 +12,7 @@ import { isInboxOf, subjects } from "../../core/subjects.ts";
 import { encodeFollow, type FollowEvent } from "../../core/wire/follow.ts";
 import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import { decodeJob, type Job } from "../../core/wire/job.ts";
+import { versionProblem } from "../../core/wire/version.ts";
 import { tellAccepted } from "../jobs/accepted.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import type { Watchers } from "../jobs/watchers.ts";
@@ -23,6 +24,8 @@ export interface DispatchPorts extends JobPorts {
   /** Why this master should take no work now, or null. */
   unfit(): string | null;
   isOnline(peel: string): boolean;
+  /** What a peel says of itself, if it has said anything; absent where nobody knows. */
+  facts?(peel: string): Readonly<Record<string, unknown>> | undefined;
   /** Who matches a target, or why that cannot be said. */
   resolve(target: string): { targets: readonly string[] } | { refusal: Refusal };
   /** Follows a job that somebody else may own. */
@@ -55,13 +58,26 @@ export function takeDispatches(ports: DispatchPorts): Dispatcher {
 
 type Verified = Accepted<typeof subjects.dispatch.pattern>;
 
+/**
+ * Nobody is told whose signature is not good: the reply subject is theirs to choose. An operator whose clock is wrong is told,
+ * or it would wait for nothing.
+ */
+function tellRefused(
+  { reply }: Message,
+  { sender, reason, detail }: Refused,
+  ports: DispatchPorts,
+) {
+  if (sender === undefined || !isInboxOf(reply, "operator", sender.identity)) return;
+  teller(reply, ports)({ kind: "refused", code: reason, message: detail });
+}
+
 async function handle(message: Message, ports: DispatchPorts): Promise<void> {
   const { keyring, clock, metrics, log } = ports;
   const door = ingest(message, { rule: subjects.dispatch, keyring, nowMs: clock.now() });
   if (!door.ok) {
     metrics.ingressRefused.inc({ reason: door.reason });
-    log.warn("request refused", { reason: door.reason, detail: door.detail });
-    return; // whoever it was cannot be told: the reply subject is theirs to choose
+    if (door.isNews) log.warn("request refused", { reason: door.reason, detail: door.detail });
+    return tellRefused(message, door, ports);
   }
   // Only to the sender's own inbox: otherwise we would carry its words to whoever it names.
   if (!isInboxOf(message.reply, "operator", door.sender.identity)) {
@@ -87,6 +103,8 @@ async function dispatch(
   ports: DispatchPorts,
 ): Promise<void> {
   const asked = decodeJob(door.payload);
+  const problem = versionProblem(asked);
+  if (problem !== null) throw new ZesterError("decode_failed", `job ${asked.jid}: ${problem}`);
   const { jid } = asked;
   const operator = { name: door.sender.identity, role: door.sender.grantedRole };
   if (!ports.watchers.reserve(jid)) {
@@ -128,6 +146,7 @@ async function claim(
     masterId,
     nowMs: clock.now(),
     isOnline: ports.isOnline,
+    factsOf: (peel: string) => ports.facts?.(peel),
   };
   const decision = planDispatch(view, ports.authorizer);
   if (decision.do === "refuse") throw refusalError(decision.refusal);
@@ -181,7 +200,7 @@ export async function run(
     function: job.function,
     targets: targets.length,
   });
-  tellAccepted(jid, targets, ports.masterId, tell);
+  tellAccepted(job, targets, ports, tell);
   ports.watchers.start({ job, targets }, tell);
 }
 
@@ -199,7 +218,7 @@ async function takeExisting(
   ports.log.info("dispatch of a known job", { jid: asked.jid, do: decision.do, why: decision.why });
   const targets = await ports.jobs.targets(found);
   if (decision.do === "resume") return await run(found, targets, tell, ports);
-  tellAccepted(found.jid, targets, ports.masterId, tell);
+  tellAccepted(found, targets, ports, tell);
   if (!ports.watchers.follow(found.jid, tell)) ports.followElsewhere(found.jid, tell);
 }
 

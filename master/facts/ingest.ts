@@ -67,7 +67,8 @@ export function takeFacts(ports: FactsPorts): FactsTaker {
     const taken = opened(message, ports);
     if (taken === null) return;
     if (waiting.length >= FACTS_WAITING_MAX) {
-      return void ports.metrics.facts.inc({ result: "busy" });
+      ports.log.debug("facts dropped: too many wait already", { waiting: waiting.length });
+      return void ports.metrics.factsSyncErrors.inc();
     }
     waiting.push(() => handle(taken.door, taken.inbox, ports));
     startNext();
@@ -103,7 +104,7 @@ function opened(
   const door = ingest(message, { rule: subjects.fact, keyring, nowMs: clock.now() });
   if (!door.ok) {
     metrics.ingressRefused.inc({ reason: door.reason });
-    log.warn("facts refused", { reason: door.reason, detail: door.detail });
+    if (door.isNews) log.warn("facts refused", { reason: door.reason, detail: door.detail });
     return null;
   }
   const { peel } = door.fields;
@@ -120,13 +121,13 @@ async function handle(door: Verified, inbox: string, ports: FactsPorts): Promise
   const { peel } = door.fields;
   try {
     const facts = decoded(door.payload, peel);
-    const { result, boot, sequence } = await stored(facts, peel, ports);
-    metrics.facts.inc({ result });
+    const { boot, sequence } = await stored(facts, peel, ports);
+    metrics.factsSync.inc();
     answer(inbox, { boot, sequence }, ports);
   } catch (thrown) {
     const error = toZesterError(thrown, `facts of ${peel}`);
     const isFinal = error.remedy === "reject" && error.code !== "internal";
-    metrics.facts.inc({ result: isFinal ? "refused" : "failed" });
+    metrics.factsSyncErrors.inc();
     log.warn("facts not stored", { peel, error });
     // Otherwise silence: the peel sends them again, and maybe another master can.
     if (isFinal) answer(inbox, { boot: 0n, sequence: 0n, refused: error.message }, ports);

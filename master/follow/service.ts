@@ -18,7 +18,9 @@ import type { JobPorts } from "../jobs/ports.ts";
 import { fitting, type TargetPorts, targetStates } from "./target_state.ts";
 import { decodePeelReturn } from "../jobs/peel_return.ts";
 
-export type FollowPorts = TargetPorts & Pick<JobPorts, "masterId" | "bus">;
+export type FollowPorts =
+  & TargetPorts
+  & Pick<JobPorts, "masterId" | "bus" | "enrolled" | "isUnheard">;
 
 export interface JobFollower {
   /** Resolves when the end was told, or the follow was stopped. */
@@ -84,11 +86,11 @@ export function followJob(
   }
 
   async function begin(): Promise<void> {
-    const job = await ports.jobs.read(jid);
+    const job = await ports.jobs.find(jid);
     if (job === null) throw new ZesterError("job_unknown", `no job ${jid}`);
     const all = await ports.jobs.targets(job);
     targets = new Set(all);
-    tellAccepted(jid, all, ports.masterId, tell);
+    tellAccepted(job, all, ports, tell);
     for (const take of early.splice(0)) take();
     if (isTerminal(job.status)) return await conclude(job);
     const before = await heardBefore(jid, ports);
@@ -115,7 +117,7 @@ export function followJob(
   }
 
   async function lookOnce(): Promise<void> {
-    const job = await ports.jobs.read(jid);
+    const job = await ports.jobs.find(jid);
     if (over) return;
     if (job === null) return fail(new ZesterError("job_unknown", `job ${jid} is gone`));
     if (isTerminal(job.status)) return await conclude(job);

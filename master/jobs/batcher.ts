@@ -1,4 +1,4 @@
-/** Gathers what comes within a few milliseconds into one message: a large fleet then costs few. */
+/** Gathers what comes within a few milliseconds, to be dealt with at once: a large fleet then costs few messages. */
 import { FOLLOW_BATCH_BYTES_MAX, FOLLOW_BATCH_MAX, FOLLOW_BATCH_MS } from "../../core/limits.ts";
 import type { Clock, Timer } from "../../core/ports.ts";
 
@@ -7,8 +7,26 @@ export interface Batcher<T> {
   flush(): void;
 }
 
-/** Hands items to `send` several at a time, never more bytes at once than a message may carry. */
-export function batcher<T>(clock: Clock, send: (items: T[]) => void): Batcher<T> {
+/** When a batch is full, and how long it is waited for. */
+export interface BatchLimits {
+  readonly itemsMax: number;
+  readonly bytesMax: number;
+  readonly waitMs: number;
+}
+
+/** What goes to operators: never more bytes at once than a message may carry. */
+const FOLLOW_LIMITS: BatchLimits = {
+  itemsMax: FOLLOW_BATCH_MAX,
+  bytesMax: FOLLOW_BATCH_BYTES_MAX,
+  waitMs: FOLLOW_BATCH_MS,
+};
+
+/** Hands items to `send` several at a time. */
+export function batcher<T>(
+  clock: Clock,
+  send: (items: T[]) => void,
+  { itemsMax, bytesMax, waitMs }: BatchLimits = FOLLOW_LIMITS,
+): Batcher<T> {
   let items: T[] = [];
   let bytes = 0;
   let timer: Timer | undefined;
@@ -23,11 +41,11 @@ export function batcher<T>(clock: Clock, send: (items: T[]) => void): Batcher<T>
   return {
     flush,
     add(item, size) {
-      if (bytes + size > FOLLOW_BATCH_BYTES_MAX) flush();
+      if (bytes + size > bytesMax) flush();
       items.push(item);
       bytes += size;
-      if (items.length >= FOLLOW_BATCH_MAX) flush();
-      else timer ??= clock.after(FOLLOW_BATCH_MS, flush);
+      if (items.length >= itemsMax) flush();
+      else timer ??= clock.after(waitMs, flush);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What was heard of a job before this master took it: stored returns first, then what only the stream has. */
 import { streams } from "../../core/buckets.ts";
+import { ZesterError } from "../../core/errors.ts";
 import { REPLAY_BATCH, REPLAY_MS_MAX, REPLAY_WAIT_MS } from "../../core/limits.ts";
 import type { Consumer, Delivery } from "../../core/ports.ts";
 import { everythingAboutJob, subjects } from "../../core/subjects.ts";
@@ -53,6 +54,7 @@ async function replay(jid: string, { store, clock }: HeardPorts): Promise<Delive
   }
 }
 
+/** All or nothing: a fetch without answer looks like one without messages, and what it missed may be what counts. */
 async function readAll(
   consumer: Consumer,
   untilMs: number,
@@ -65,5 +67,9 @@ async function readAll(
     if (some.length === 0) break;
     messages.push(...some);
   }
-  return messages;
+  if (messages.length >= pending) return messages;
+  throw new ZesterError(
+    "timeout",
+    `replay of a job: ${messages.length} of ${pending} messages came in time`,
+  );
 }

@@ -19,4 +19,8 @@ export interface JobPorts {
   readonly log: Log;
   readonly failPoints: FailPoints;
   peelKey(peelId: string): PeelKey | undefined;
+  /** How many peels are enrolled; absent where nobody knows. */
+  enrolled?(): number;
+  /** Whether this master cannot tell yet if a peel is there. */
+  isUnheard?(peelId: string): boolean;
 }

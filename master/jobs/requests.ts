@@ -1,9 +1,16 @@
 /** Tells peels to run a job: one signed request each. */
 import { toZesterError } from "../../core/errors.ts";
+import { REQUESTS_AT_ONCE } from "../../core/limits.ts";
 import { subjects } from "../../core/subjects.ts";
 import { encodeExecRequest } from "../../core/wire/exec.ts";
 import type { Job } from "../../core/wire/job.ts";
 import type { JobPorts } from "./ports.ts";
+
+export interface RequestPorts
+  extends Pick<JobPorts, "voice" | "clock" | "log" | "failPoints" | "peelKey"> {
+  /** Whether the job is ours no more: it may be lost while many are told, and then nobody else is. */
+  isOver(): boolean;
+}
 
 /**
  * Publishes the request to each of these peels. One that cannot be told does not keep the others from it.
@@ -12,7 +19,7 @@ import type { JobPorts } from "./ports.ts";
 export async function publishRequests(
   job: Job,
   peels: readonly string[],
-  ports: JobPorts,
+  ports: RequestPorts,
 ): Promise<void> {
   const { voice, clock, log, failPoints } = ports;
   const payload = encodeExecRequest({
@@ -21,11 +28,14 @@ export async function publishRequests(
     id: job.stateId ?? "",
     args: job.args,
     epoch: job.epoch,
+    timeoutMs: job.timeoutMs,
     ...depthOf(job),
   });
   const deadlineMs = job.deadlineMs ?? job.createdMs + job.timeoutMs;
   const firstIssuedMs = Math.min(dispatchedMs(job), clock.now());
-  for (const peel of peels) {
+  for (const [told, peel] of peels.entries()) {
+    if (told > 0 && told % REQUESTS_AT_ONCE === 0) await clock.sleep(0);
+    if (ports.isOver()) return;
     const audience = ports.peelKey(peel)?.generation ?? 0;
     const expiresMs = Math.max(deadlineMs, clock.now());
     try {
@@ -37,7 +47,9 @@ export async function publishRequests(
     } catch (thrown) {
       log.warn("request not sent", { jid: job.jid, peel, error: toZesterError(thrown, "publish") });
     }
-    await failPoints.hit("dispatch.published_one");
+    // Only where a test makes it wait: each turn of the loop would be a packet of its own otherwise.
+    const held = failPoints.hit("dispatch.published_one");
+    if (held !== undefined) await held;
   }
 }
 

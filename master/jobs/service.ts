@@ -13,7 +13,10 @@ export interface JobsPorts extends Omit<JobPorts, "jobs"> {
   readonly authorizer: Authorizer;
   readonly isOnline: DispatchPorts["isOnline"];
   readonly resolve: DispatchPorts["resolve"];
+  readonly facts?: NonNullable<DispatchPorts["facts"]>;
   readonly followElsewhere: DispatchPorts["followElsewhere"];
+  /** False until this master has read who the peels are: what they said of a job would be refused. Default: true. */
+  knowsPeels?(): boolean;
 }
 
 export interface Jobs {
@@ -33,7 +36,13 @@ export function startJobs(given: JobsPorts): Jobs {
   const watchers = jobWatchers(ports);
   const alive = startBeating({ ...ports, held: watchers.held });
   const dispatcher = takeDispatches({ ...given, ...ports, watchers, unfit: alive.unfit });
-  const orphans = scanForOrphans({ ...ports, watchers, unfit: alive.unfit });
+  const stranger = () =>
+    given.knowsPeels?.() === false ? "it has not read yet who the peels are" : null;
+  const orphans = scanForOrphans({
+    ...ports,
+    watchers,
+    unfit: () => alive.unfit() ?? stranger(),
+  });
   return {
     watchers,
     alive,

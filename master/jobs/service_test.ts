@@ -4,13 +4,15 @@ import { createEngine, type Engine } from "../../broker/engine.ts";
 import { enginePorts } from "../../broker/ports.ts";
 import { buckets, streams } from "../../core/buckets.ts";
 import { newMasterId } from "../../core/ids.ts";
+import { ACK_HOLD_MS, ACK_WINDOW_MS } from "../../core/limits.ts";
 import { keyringOf } from "../../core/keyring.ts";
 import { memoryLog } from "../../core/log.ts";
 import { type FakeMetrics, fakeMetrics } from "../../core/metrics.ts";
 import { voiceOf } from "../../core/outgoing.ts";
-import type { Bucket, Bus, Clock, FailPoints, Store } from "../../core/ports.ts";
+import type { Bucket, Bus, Clock, Delivery, FailPoints, Store, Stream } from "../../core/ports.ts";
 import { builtInRoles } from "../../core/roles.ts";
 import { subjects } from "../../core/subjects.ts";
+import { encodeAck } from "../../core/wire/ack.ts";
 import { decodeFollow, type FollowEvent } from "../../core/wire/follow.ts";
 import { encodeJob, type Job, newJob } from "../../core/wire/job.ts";
 import { type FakePeel, fakePeel } from "../../tests/fakes/fake_peel.ts";
@@ -21,7 +23,7 @@ import {
   testTrust,
 } from "../../tests/fakes/identities.ts";
 import { ManualClock, seededRandom } from "../../tests/fakes/manual_clock.ts";
-import { type Jobs, startJobs } from "./service.ts";
+import { type Jobs, type JobsPorts, startJobs } from "./service.ts";
 import { jobStore } from "./store.ts";
 
 const JID = "0ujtsYcgvSTl8PAuAdqWYSMnLOv";
@@ -38,8 +40,14 @@ interface TestMaster {
 interface Lab {
   readonly clock: ManualClock;
   readonly store: Store;
+  /** Of somebody who may say anything. */
+  readonly bus: Bus;
   readonly peels: Record<string, FakePeel>;
-  master(failAt?: string, change?: (store: Store) => Store): TestMaster;
+  master(
+    failAt?: string,
+    change?: (store: Store) => Store,
+    more?: Pick<JobsPorts, "knowsPeels">,
+  ): TestMaster;
   dispatch(change?: Partial<Job>): FollowEvent[];
   record(): Promise<Job | null>;
   later(ms: number): Promise<void>;
@@ -59,7 +67,11 @@ async function lab(): Promise<Lab> {
   }));
   const operator = enginePorts(engine, { role: "operator", identity: "alice", clock });
 
-  function master(failAt?: string, change: (store: Store) => Store = (store) => store): TestMaster {
+  function master(
+    failAt?: string,
+    change: (store: Store) => Store = (store) => store,
+    more: Pick<JobsPorts, "knowsPeels"> = {},
+  ): TestMaster {
     const id = newMasterId(clock.now(), random);
     const ports = enginePorts(engine, { role: "master", identity: id, clock });
     const metrics = fakeMetrics();
@@ -83,6 +95,7 @@ async function lab(): Promise<Lab> {
       isOnline: () => true,
       resolve: () => ({ targets: PEELS }),
       followElsewhere: () => {},
+      ...more,
     });
     return { id, jobs, metrics, die: mortal.die };
   }
@@ -90,6 +103,7 @@ async function lab(): Promise<Lab> {
   return {
     clock,
     store: outside.store,
+    bus: outside.bus,
     peels,
     master,
     dispatch(change = {}) {
@@ -177,7 +191,7 @@ Deno.test("a job is claimed, logged, marked as running, told, and ends complete 
   await later(100);
   const events = dispatch();
   await later(100);
-  assert.deepEqual(kinds(events), ["accepted", "acks", "returns", "done"]);
+  assert.deepEqual(kinds(events), ["accepted", "returns", "done"]);
   const job = await record();
   assert.equal(job?.status, "complete");
   assert.equal(job?.owner, id);
@@ -190,6 +204,60 @@ Deno.test("a job is claimed, logged, marked as running, told, and ends complete 
   assert.deepEqual(await store.bucket("jobs").keys("active"), [], "the index is cleared");
   assert.equal(metrics.value("jobs", { status: "complete" }), 1);
 });
+
+Deno.test("an ack is told after a moment, unless its return came meanwhile; then it is not even looked at", async () => {
+  const { dispatch, master, later, peels, bus, clock } = await lab();
+  const [a, b] = [peels["a"]!, peels["b"]!];
+  b.behaviour = "ack";
+  const { metrics } = master();
+  await later(100);
+  const events = dispatch();
+  await later(10);
+  for (const peel of [a, b]) sayAck(peel.id, "stranger", bus, clock);
+  await later(500);
+  const told = events.flatMap((event) => event.kind === "acks" ? event.peels : []);
+  assert.deepEqual(told, ["b"]);
+  b.finish(JID);
+  await later(500);
+  assert.equal(events.at(-1)?.kind, "done");
+  assert.equal(metrics.value("ingressRefused", { reason: "unknown_key" }), 1, "b's, not a's");
+});
+
+Deno.test("a forged ack counts for nothing, however long it waited: its peel is told again and given up", async () => {
+  const { dispatch, master, later, peels, bus, clock, record } = await lab();
+  peels["c"]!.behaviour = "silent";
+  const { metrics } = master();
+  await later(100);
+  dispatch();
+  await later(100);
+  sayAck("c", "a", bus, clock);
+  await later(5_500);
+  assert.equal(metrics.value("ingressRefused", { reason: "unknown_key" }), 1);
+  assert.equal(peels["c"]?.asked.length, 2);
+  await later(6_000);
+  assert.equal((await record())?.status, "failed");
+});
+
+Deno.test("an ack that comes just before its peel would be told again still prevents it", async () => {
+  const { dispatch, master, later, peels, bus, clock } = await lab();
+  peels["c"]!.behaviour = "silent";
+  master();
+  await later(100);
+  dispatch();
+  const sentMs = clock.now();
+  await later(ACK_WINDOW_MS - ACK_HOLD_MS / 2);
+  sayAck("c", "c", bus, clock);
+  await later(2 * ACK_HOLD_MS);
+  assert.ok(clock.now() > sentMs + ACK_WINDOW_MS);
+  assert.equal(peels["c"]?.asked.length, 1);
+});
+
+/** An ack of `peel`, signed by `signer`. */
+function sayAck(peel: string, signer: string, bus: Bus, clock: Clock): void {
+  const payload = encodeAck({ jid: JID, peelId: peel, timestampMs: clock.now() });
+  voiceOf({ signer: testSigner(signer), generation: 1 }, bus, clock)
+    .say(subjects.ack, subjects.ack.of({ jid: JID, peel }), payload);
+}
 
 Deno.test("the request reaches peels only after the record says running: a claimed record proves that nobody was told", async () => {
   const { dispatch, master, later, record, peels } = await lab();
@@ -375,8 +443,10 @@ Deno.test("a job asked for twice is one job: the same intent follows it, another
   assert.deepEqual(PEELS.map((peel) => peels[peel]?.asked.length), [1, 1, 1]);
 });
 
-Deno.test("a cancel that was asked for while nobody owned the job is found by whoever takes it over", async () => {
-  const { dispatch, master, later, record, peels, store, clock } = await lab();
+Deno.test("a cancel that was kept while nobody owned the job is found by whoever takes it over, and told to the peels", async () => {
+  const { dispatch, master, later, record, peels, store, bus, clock } = await lab();
+  const told: string[] = [];
+  bus.subscribe(subjects.jobCancel.filter(), ({ subject }) => told.push(subject));
   for (const peel of Object.values(peels)) peel.behaviour = "ack";
   const first = master();
   await later(100);
@@ -389,6 +459,7 @@ Deno.test("a cancel that was asked for while nobody owned the job is found by wh
   const job = await record();
   assert.equal(job?.status, "canceled");
   assert.match(job?.metadata?.["ended_because"] ?? "", /alice/);
+  assert.deepEqual(told, [subjects.jobCancel.of({ jid: JID })]);
 });
 
 Deno.test("a failed read of the heartbeats ends the scan: nobody is taken for dead, and no miss is counted", async () => {
@@ -413,6 +484,94 @@ Deno.test("a failed read of the heartbeats ends the scan: nobody is taken for de
   await later(21_000);
   assert.equal((await record())?.owner, first.id, "one miss is not enough");
   await later(20_000);
+  assert.equal((await record())?.owner, second.id);
+});
+
+Deno.test("a cancel that its owner did not hear is found when it is connected again, and when its time is over", async () => {
+  for (const isReconnected of [true, false]) {
+    const { dispatch, master, later, record, peels, store, clock } = await lab();
+    for (const peel of Object.values(peels)) peel.behaviour = "ack";
+    const { jobs } = master();
+    await later(100);
+    dispatch({ timeoutMs: 30_000 });
+    await later(1_000);
+    await jobStore(store, clock, seededRandom(1)).requestCancel(JID, "alice");
+    if (isReconnected) jobs.connected();
+    await later(isReconnected ? 1_000 : 30_000);
+    assert.equal((await record())?.status, "canceled");
+  }
+});
+
+Deno.test("a job that ends after its time counts and keeps no return of a peel that it was not for", async () => {
+  const { dispatch, master, later, record, peels, store, bus, clock } = await lab();
+  for (const peel of Object.values(peels)) peel.behaviour = "ack";
+  const first = master();
+  await later(100);
+  dispatch({ timeoutMs: 10_000 });
+  await later(1_000);
+  first.die();
+  fakePeel("stranger", bus, clock).finish(JID);
+  peels["a"]!.finish(JID);
+  master();
+  await later(60_000);
+  assert.deepEqual([(await record())?.status, (await record())?.returnCount], ["partial", 1]);
+  assert.deepEqual(await store.bucket("job-returns").keys(JID), [`${JID}.a`]);
+});
+
+Deno.test("a replay of the stream that was cut short is made again: no return is taken for one that never came", async () => {
+  const { dispatch, master, later, record, peels } = await lab();
+  for (const peel of Object.values(peels)) peel.behaviour = "ack";
+  const first = master();
+  await later(100);
+  dispatch({ timeoutMs: 10_000 });
+  await later(1_000);
+  first.die();
+  for (const peel of Object.values(peels)) peel.finish(JID);
+  let cuts = 1;
+  master(undefined, (store) => ({
+    ...store,
+    stream: (name) => withFetch(store.stream(name), (fetch) => cuts-- > 0 ? [] : fetch()),
+  }));
+  await later(120_000);
+  assert.ok(cuts < 0, "the replay was cut short, and made again");
+  assert.equal((await record())?.status, "complete");
+});
+
+/** A stream whose consumers fetch in another way. */
+function withFetch(
+  stream: Stream,
+  change: (fetch: () => Promise<Delivery[]>) => Delivery[] | Promise<Delivery[]>,
+): Stream {
+  return {
+    append: (...args) => stream.append(...args),
+    get: (...args) => stream.get(...args),
+    lastOn: (...args) => stream.lastOn(...args),
+    info: () => stream.info(),
+    async consumer(spec) {
+      const consumer = await stream.consumer(spec);
+      return {
+        fetch: async (options) => await change(() => consumer.fetch(options)),
+        info: () => consumer.info(),
+        delete: () => consumer.delete(),
+      };
+    },
+  };
+}
+
+Deno.test("a master that has not read who the peels are takes no job over: it would refuse what they said", async () => {
+  const { dispatch, master, later, record, peels } = await lab();
+  for (const peel of Object.values(peels)) peel.behaviour = "ack";
+  const first = master();
+  await later(100);
+  dispatch();
+  await later(1_000);
+  first.die();
+  let isKnown = false;
+  const second = master(undefined, undefined, { knowsPeels: () => isKnown });
+  await later(120_000);
+  assert.equal((await record())?.owner, first.id);
+  isKnown = true;
+  await later(60_000);
   assert.equal((await record())?.owner, second.id);
 });
 

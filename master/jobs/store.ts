@@ -27,6 +27,8 @@ export interface ActiveEntry {
 
 export interface JobStore {
   read(jid: string, options?: ReadOptions): Promise<StoredJob | null>;
+  /** The same, but that there is no such job is for the leader to say: a replica that lags does not know new ones. */
+  find(jid: string): Promise<StoredJob | null>;
   /**
    * Writes the record: a new one if `job.epoch` is 0, else over exactly that epoch. Throws `timeout` when even after looking
    * it up the outcome is unclear.
@@ -59,6 +61,7 @@ export function jobStore(store: Store, clock: Clock, random: Random): JobStore {
   const jobs = store.bucket(buckets.jobs.name);
   return {
     read: (jid, options) => read(jobs, jid, options),
+    find: async (jid) => await read(jobs, jid) ?? await read(jobs, jid, { leader: true }),
     commit: (job) => commit(jobs, { ...job, claim: random.bytes(NONCE_BYTES).toHex() }, clock),
     async index(jid, owner) {
       const entry = encodeActiveJob({

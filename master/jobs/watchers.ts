@@ -4,8 +4,10 @@ import { ingest } from "../../core/ingress.ts";
 import type { Subscription } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
+import type { Job } from "../../core/wire/job.ts";
 import { type Watcher, watchJob, type WatchStart } from "../watch/service.ts";
 import type { JobPorts } from "./ports.ts";
+import { tellCancel } from "./tell_cancel.ts";
 
 export interface Watchers {
   /** Jobs that are watched, or being dispatched or taken over right now. */
@@ -62,7 +64,7 @@ export function jobWatchers(ports: JobPorts): Watchers {
       watching.set(start.job.jid, watcher);
       if (tell !== undefined) watcher.follow(tell);
       watcher.done.finally(() => watching.delete(start.job.jid));
-      void cancelIfAsked(start.job.jid, watcher);
+      void cancelIfAsked(start.job, watcher);
     },
     follow(jid, tell) {
       return watching.get(jid)?.follow(tell) ?? false;
@@ -76,9 +78,14 @@ export function jobWatchers(ports: JobPorts): Watchers {
     },
   };
 
-  /** A cancel may have come while nobody owned the job: it was kept, and is found here. */
-  async function cancelIfAsked(jid: string, watcher: Watcher): Promise<void> {
-    const by = await ports.jobs.cancelRequested(jid).catch(() => null);
-    if (by !== null) watcher.cancel(by);
+  /**
+   * A cancel may have come while nobody owned the job: it was kept, and is found here. Whoever kept it may have died before
+   * it told the peels.
+   */
+  async function cancelIfAsked(job: Job, watcher: Watcher): Promise<void> {
+    const by = await ports.jobs.cancelRequested(job.jid).catch(() => null);
+    if (by === null) return;
+    watcher.cancel(by);
+    await tellCancel(job, by, ports);
   }
 }

@@ -49,7 +49,8 @@ function planOne(job: IndexedJob, view: OrphanView): OrphanAction | null {
   if (view.now >= deadlineMs) {
     return { do: "finalize", jid, record, why: `${orphaned.why}, and its deadline passed` };
   }
-  if ((record.reclaimCount ?? 0) >= RECLAIMS_MAX) {
+  // Handed over is not died of: only deaths are counted, and only after one is the count looked at.
+  if (record.owner !== undefined && (record.reclaimCount ?? 0) >= RECLAIMS_MAX) {
     return {
       do: "fail",
       jid,

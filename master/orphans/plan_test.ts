@@ -44,6 +44,9 @@ const cases: [name: string, change: Partial<OrphanView>, want: OrphanAction["do"
   ["gives up a job that was taken over three times", record({ reclaimCount: RECLAIMS_MAX }), [
     "fail",
   ]],
+  ["goes on with a job that was handed over after three deaths", {
+    jobs: [{ ...ENTRY, record: { ...OWNERLESS, reclaimCount: RECLAIMS_MAX } }],
+  }, ["reclaim"]],
   ["takes a job over a third time", record({ reclaimCount: RECLAIMS_MAX - 1 }), ["reclaim"]],
   ["clears the index of an ended job", record({ status: "complete" }), ["unindex"]],
   ["waits for the record of a new index entry", {

@@ -2,18 +2,20 @@
  * Looks every twenty seconds for jobs whose master is gone, and takes them over. The compare-and-set on the record decides
  * which master gets one; its new revision is the new epoch. A failed read ends the scan: it never means that all are dead.
  */
-import { assertNever, toZesterError } from "../../core/errors.ts";
-import { ORPHAN_SCAN_MS } from "../../core/limits.ts";
+import { assertNever, isZesterError, toZesterError } from "../../core/errors.ts";
+import { FIRST_SCAN_POLL_MS, ORPHAN_SCAN_MS } from "../../core/limits.ts";
 import type { Timer } from "../../core/ports.ts";
 import { isTerminal, type Job } from "../../core/wire/job.ts";
 import { liveMasters } from "../alive/service.ts";
 import { run } from "../dispatch/service.ts";
+import { tellEnd } from "../job_end.ts";
 import { heardBefore } from "../jobs/heard.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import { returnWriter } from "../jobs/returns.ts";
+import { tellCancel } from "../jobs/tell_cancel.ts";
 import type { Watchers } from "../jobs/watchers.ts";
 import { recall, startWatch, verdict } from "../watch/plan.ts";
-import { countAbsent, type IndexedJob, type OrphanAction, plan } from "./plan.ts";
+import { countAbsent, deadlineOf, type IndexedJob, type OrphanAction, plan } from "./plan.ts";
 
 export interface OrphanPorts extends JobPorts {
   readonly watchers: Watchers;
@@ -26,7 +28,7 @@ export interface OrphanScanner {
   stop(): Promise<void>;
 }
 
-/** Starts to scan: at once, since all masters may have been restarted, and then regularly. */
+/** Starts to scan: as soon as this master has announced itself, since all may have been restarted, and then regularly. */
 export function scanForOrphans(ports: OrphanPorts): OrphanScanner {
   let misses: ReadonlyMap<string, number> = new Map();
   let recordless: ReadonlyMap<string, number> = new Map();
@@ -73,12 +75,19 @@ export function scanForOrphans(ports: OrphanPorts): OrphanScanner {
     return scanning;
   }
 
-  void scan();
+  let waiting: Timer | undefined;
+  function scanOnceFit(): void {
+    if (ports.unfit() === null) void scan();
+    else waiting = ports.clock.after(FIRST_SCAN_POLL_MS, scanOnceFit);
+  }
+
+  scanOnceFit();
   const timer: Timer = ports.clock.every(ORPHAN_SCAN_MS, () => void scan());
   return {
     scan,
     async stop() {
       stopped = true;
+      waiting?.cancel();
       timer.cancel();
       await scanning;
     },
@@ -86,17 +95,26 @@ export function scanForOrphans(ports: OrphanPorts): OrphanScanner {
 }
 
 /** Only jobs under way are read, not all of the last week. Jobs that we hold need no look. */
-async function readIndex({ jobs, watchers }: OrphanPorts): Promise<IndexedJob[]> {
+async function readIndex(ports: OrphanPorts): Promise<IndexedJob[]> {
+  const { jobs, watchers } = ports;
   const entries = await jobs.active();
-  return await Promise.all(
-    entries.filter(({ jid }) => !watchers.isHeld(jid))
-      .map(async ({ jid, updatedMs: indexedMs, revision }) => ({
-        jid,
-        indexedMs,
-        revision,
-        record: await jobs.read(jid),
-      })),
-  );
+  const read = entries.filter(({ jid }) => !watchers.isHeld(jid))
+    .map(async ({ jid, updatedMs: indexedMs, revision }) => {
+      const record = await readable(jid, ports);
+      return record === undefined ? [] : [{ jid, indexedMs, revision, record }];
+    });
+  return (await Promise.all(read)).flat();
+}
+
+/** The record, or undefined if this version cannot read it: that one is left alone, and must not keep us from the others. */
+async function readable(jid: string, { jobs, log }: OrphanPorts): Promise<Job | null | undefined> {
+  try {
+    return await jobs.read(jid);
+  } catch (thrown) {
+    if (!isZesterError(thrown, "decode_failed")) throw thrown;
+    log.error("job record cannot be read", { jid, error: thrown });
+    return undefined;
+  }
 }
 
 async function perform(action: OrphanAction, ports: OrphanPorts): Promise<void> {
@@ -122,23 +140,28 @@ async function clearIndex(jid: string, revision: bigint, { jobs }: OrphanPorts):
   if (record === null || isTerminal(record.status)) await jobs.unindex(jid, revision);
 }
 
-/** Takes the job by compare-and-set, then ends it or goes on with it. Whoever loses the race does nothing. */
+/**
+ * Takes the job by compare-and-set, then ends it or goes on with it. Whoever loses the race does nothing. Only masters that
+ * died count: one that handed its job over did not die of it.
+ */
 async function takeOver(
   action: Extract<OrphanAction, { record: Job }>,
   ports: OrphanPorts,
 ): Promise<void> {
   const { jid, record } = action;
   if (!ports.watchers.reserve(jid)) return;
+  const deaths = record.owner === undefined ? 0 : 1;
   try {
     const written = await ports.jobs.commit({
       ...record,
       owner: ports.masterId,
-      reclaimCount: (record.reclaimCount ?? 0) + 1,
+      reclaimCount: (record.reclaimCount ?? 0) + deaths,
+      deadlineMs: deadlineOf(record),
       updatedMs: ports.clock.now(),
     });
     if (!written.ours) return;
     const { job } = written;
-    ports.metrics.jobReclaims.inc();
+    ports.metrics.jobReclaims.inc(deaths);
     await ports.failPoints.hit("reclaim.taken");
     await ports.jobs.index(jid, ports.masterId);
     if (action.do === "fail") return await end({ ...job, status: "failed" }, action.why, ports);
@@ -168,13 +191,13 @@ async function goOn(job: Job, ports: OrphanPorts): Promise<void> {
 /** The deadline is over: what is there is all there will be. A job that was never sent says so. */
 async function endFromReturns(job: Job, why: string, ports: OrphanPorts): Promise<void> {
   if (job.status === "claimed") return await end({ ...job, status: "not_sent" }, why, ports);
-  const before = await heardBefore(job.jid, ports);
-  const writer = returnWriter(ports); // what only the stream had counts, so it must be kept like the rest
-  for (const given of before.returns) writer.add(given);
-  await writer.flush();
   const state = startWatch(job, await ports.jobs.targets(job));
-  recall(state, before, ports.clock.now());
+  recall(state, await heardBefore(job.jid, ports), ports.clock.now()); // of targets only: anybody may say anything
+  const writer = returnWriter(ports); // what only the stream had counts, so it must be kept like the rest
+  for (const given of state.returns.values()) writer.add(given);
+  await writer.flush();
   state.canceledBy = await ports.jobs.cancelRequested(job.jid);
+  if (state.canceledBy !== null) await tellCancel(job, state.canceledBy, ports); // perhaps nobody did
   const { status, returnCount, successCount } = verdict(state, why);
   await end({ ...job, status, returnCount, successCount }, why, ports);
 }
@@ -187,6 +210,10 @@ async function end(job: Job, why: string, ports: OrphanPorts): Promise<void> {
   };
   const written = await ports.jobs.commit({ ...job, metadata, updatedMs: ports.clock.now() });
   if (!written.ours) return;
-  ports.metrics.jobs.inc({ status: job.status });
-  await ports.jobs.unindex(job.jid);
+  await ports.failPoints.hit("reclaim.ended");
+  await ports.jobs.unindex(job.jid).catch((thrown) => { // the next scan removes it
+    ports.log.debug("index not cleared", { jid: job.jid, error: toZesterError(thrown, "unindex") });
+  });
+  const { status, returnCount = 0, successCount = 0 } = job;
+  await tellEnd(job, { status, returnCount, successCount, reason: why }, ports);
 }

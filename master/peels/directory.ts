@@ -22,51 +22,52 @@ export interface PeelDirectory {
 const MEMBER_STATES: ReadonlySet<string> = new Set(["issued", "active"]);
 
 const RECORD_PREFIX = "enr-";
+const INDEX_PREFIX = "peel.";
 
 interface Member {
   readonly peelId: string;
   readonly key: PeelKey;
-  /** False for one that was revoked: it has no key any more, but still outranks the older ones. */
-  readonly isActive: boolean;
 }
 
-/** Records by their key in the bucket, and which of them counts for each peel. */
+/**
+ * Records by their key in the bucket, and which of them is in force for each peel: the one that the index names, and no
+ * other. Without an entry there a peel is not enrolled, whatever older records are still around.
+ */
 class Members {
   readonly #records = new Map<string, Member>();
-  readonly #inForce = new Map<string, { record: string; member: Member }>();
+  readonly #inForce = new Map<string, string>();
+  /** Kept until something changes: every dispatch asks, and a large fleet takes long to sort. */
+  #sorted: string[] | undefined;
 
   put(record: string, member: Member): void {
-    this.remove(record);
     this.#records.set(record, member);
-    this.#offer(record, member);
+    this.#sorted = undefined;
   }
 
   remove(record: string): void {
-    const old = this.#records.get(record);
-    if (old === undefined) return;
     this.#records.delete(record);
-    if (this.#inForce.get(old.peelId)?.record !== record) return;
-    this.#inForce.delete(old.peelId);
-    for (const [other, member] of this.#records) {
-      if (member.peelId === old.peelId) this.#offer(other, member);
-    }
+    this.#sorted = undefined;
   }
 
-  /** The highest generation wins: an older record must not come back to life. */
-  #offer(record: string, member: Member): void {
-    const current = this.#inForce.get(member.peelId)?.member;
-    if (current === undefined || member.key.generation > current.key.generation) {
-      this.#inForce.set(member.peelId, { record, member });
-    }
+  putInForce(peelId: string, record: string): void {
+    this.#inForce.set(peelId, record);
+    this.#sorted = undefined;
+  }
+
+  removeInForce(peelId: string): void {
+    this.#inForce.delete(peelId);
+    this.#sorted = undefined;
   }
 
   key(peelId: string): PeelKey | undefined {
-    const member = this.#inForce.get(peelId)?.member;
-    return member?.isActive ? member.key : undefined;
+    const member = this.#records.get(this.#inForce.get(peelId) ?? "");
+    return member?.peelId === peelId ? member.key : undefined;
   }
 
   ids(): string[] {
-    return [...this.#inForce.keys()].filter((peelId) => this.key(peelId) !== undefined).sort();
+    this.#sorted ??= [...this.#inForce.keys()]
+      .filter((peelId) => this.key(peelId) !== undefined).sort();
+    return [...this.#sorted];
   }
 }
 
@@ -91,7 +92,16 @@ export function followEnrollments(store: Store, clock: Clock, log: Log): PeelDir
 
 function take(event: BucketChange, members: Members, log: Log): void {
   const key = event.kind === "put" ? event.entry.key : event.key;
-  if (!key.startsWith(RECORD_PREFIX)) return;
+  if (key.startsWith(INDEX_PREFIX)) takeIndex(event, key.slice(INDEX_PREFIX.length), members);
+  else if (key.startsWith(RECORD_PREFIX)) takeRecord(event, key, members, log);
+}
+
+function takeIndex(event: BucketChange, peelId: string, members: Members): void {
+  if (event.kind === "delete") members.removeInForce(peelId);
+  else members.putInForce(peelId, new TextDecoder().decode(event.entry.value));
+}
+
+function takeRecord(event: BucketChange, key: string, members: Members, log: Log): void {
   members.remove(key);
   if (event.kind === "delete") return;
   try {
@@ -99,10 +109,8 @@ function take(event: BucketChange, members: Members, log: Log): void {
     if (record.id !== key) {
       throw new ZesterError("trust_invalid", `enrollments: ${key} holds the record ${record.id}`);
     }
-    const isActive = MEMBER_STATES.has(record.state);
-    // Only a revoked one outranks: whoever merely asks for an enrollment must not push out the peel that has one.
-    if (!isActive && record.state !== "revoked") return;
-    members.put(key, { peelId: record.peelId, key: peelKeyOf(record), isActive });
+    if (!MEMBER_STATES.has(record.state)) return;
+    members.put(key, { peelId: record.peelId, key: peelKeyOf(record) });
   } catch (thrown) {
     // One bad record must not stop the others from being known.
     log.error("enrollment record ignored", { key, error: toZesterError(thrown, "enrollments") });

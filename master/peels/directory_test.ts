@@ -12,7 +12,16 @@ import { testSigner } from "../../tests/fakes/identities.ts";
 import { ManualClock, seededRandom, settle } from "../../tests/fakes/manual_clock.ts";
 import { followEnrollments } from "./directory.ts";
 
-async function setUp(): Promise<{ clock: ManualClock; store: Store; bucket: Bucket; put: Put }> {
+interface Lab {
+  readonly clock: ManualClock;
+  readonly store: Store;
+  readonly bucket: Bucket;
+  /** Stores a record and puts it in force. */
+  readonly put: Put;
+  inForce(peelId: string, id: string): Promise<unknown>;
+}
+
+async function setUp(): Promise<Lab> {
   const clock = new ManualClock();
   const random = seededRandom(1);
   const { admin, store } = enginePorts(createEngine({ clock, random }), {
@@ -22,6 +31,8 @@ async function setUp(): Promise<{ clock: ManualClock; store: Store; bucket: Buck
   });
   await admin.ensureBucket(buckets.enrollments);
   const bucket = store.bucket(buckets.enrollments.name);
+  const inForce = (peelId: string, id: string) =>
+    bucket.put(`peel.${peelId}`, new TextEncoder().encode(id));
   const put: Put = async (peelId, change = {}) => {
     const id = newEnrollmentId(clock.now(), random);
     const publicKey = encodePublicNkey("user", testSigner(peelId).publicKey);
@@ -37,9 +48,10 @@ async function setUp(): Promise<{ clock: ManualClock; store: Store; bucket: Buck
       id,
       encodeEnrollment({ ...record, metadata: {}, createdAtMs: 0, updatedAtMs: 0, ...change }),
     );
+    await inForce(peelId, id);
     return id;
   };
-  return { clock, store, bucket, put };
+  return { clock, store, bucket, put, inForce };
 }
 
 type Put = (peelId: string, change?: Partial<EnrollmentRecord>) => Promise<string>;
@@ -48,7 +60,6 @@ Deno.test("followEnrollments() knows who is enrolled, and only those in force", 
   const { clock, store, bucket, put } = await setUp();
   await put("web-01");
   await put("web-02", { state: "revoked" });
-  await bucket.put("peel.web-01", new Uint8Array());
   const log = memoryLog();
   const directory = followEnrollments(store, clock, log);
   assert.equal(directory.ready, false);
@@ -66,38 +77,74 @@ Deno.test("followEnrollments() knows who is enrolled, and only those in force", 
   directory.stop();
 });
 
-Deno.test("followEnrollments() takes the highest generation of a peel, and goes back when it is removed", async () => {
-  const { clock, store, bucket, put } = await setUp();
-  await put("web-01", { generation: 2 });
-  await put("web-01", { generation: 1 });
-  const newest = await put("web-01", { generation: 3 });
+Deno.test("followEnrollments() takes the record that the index names, and goes back to no older one when it is removed", async () => {
+  const { clock, store, bucket, put, inForce } = await setUp();
+  const first = await put("web-01", { generation: 1 });
+  const second = await put("web-01", { generation: 2 });
   const directory = followEnrollments(store, clock, memoryLog());
   await settle();
-  assert.equal(directory.key("web-01")?.generation, 3);
-  await bucket.delete(newest);
-  await settle();
   assert.equal(directory.key("web-01")?.generation, 2);
+  assert.deepEqual(directory.ids(), ["web-01"]);
+  await bucket.delete(second);
+  await settle();
+  assert.equal(directory.key("web-01"), undefined, "a deleted record falls back to nobody");
+  assert.deepEqual(directory.ids(), []);
+  const started = followEnrollments(store, clock, memoryLog());
+  await settle();
+  assert.equal(started.key("web-01"), undefined, "nor at a master that starts later");
+  await inForce("web-01", first);
+  await settle();
+  assert.equal(directory.key("web-01")?.generation, 1, "unless somebody says so");
+  assert.deepEqual(directory.ids(), ["web-01"]);
+  await bucket.delete("peel.web-01");
+  await settle();
+  assert.equal(directory.key("web-01"), undefined);
+  assert.deepEqual(directory.ids(), []);
   directory.stop();
+  started.stop();
 });
 
-Deno.test("followEnrollments() does not go back to an older key when the newest is revoked, and a request pushes out nobody", async () => {
-  const { clock, store, bucket, put } = await setUp();
+Deno.test("followEnrollments() does not go back when the record in force is revoked, and a request pushes out nobody", async () => {
+  const { clock, store, put, inForce } = await setUp();
   await put("web-01", { generation: 1 });
   await put("web-01", { generation: 2, state: "revoked" });
-  await put("web-02", { generation: 1 });
+  const active = await put("web-02", { generation: 1 });
   await put("web-02", { generation: 2, state: "pending" });
+  await inForce("web-02", active);
   const directory = followEnrollments(store, clock, memoryLog());
   await settle();
   assert.equal(directory.key("web-01"), undefined);
   assert.deepEqual(directory.ids(), ["web-02"]);
-  const copied = (await bucket.keys()).find((key) => key.startsWith("enr-"));
-  const record = await bucket.get(copied ?? "");
-  await bucket.put(
-    newEnrollmentId(clock.now(), seededRandom(2)),
-    record?.value ?? new Uint8Array(),
-  );
+  directory.stop();
+});
+
+const strange: [name: string, index: (id: string) => [peelId: string, id: string]][] = [
+  ["names another peel's record", (id) => ["web-02", id]],
+  ["names no record", () => ["web-02", "enr-none"]],
+  ["names nothing", () => ["web-02", ""]],
+  ["names a key that is no record", () => ["web-02", "peel.web-01"]],
+];
+for (const [name, index] of strange) {
+  Deno.test(`followEnrollments() gives no key to a peel whose index ${name}`, async () => {
+    const { clock, store, put, inForce } = await setUp();
+    await inForce(...index(await put("web-01")));
+    const directory = followEnrollments(store, clock, memoryLog());
+    await settle();
+    assert.deepEqual(directory.ids(), ["web-01"]);
+    assert.equal(directory.key("web-02"), undefined);
+    directory.stop();
+  });
+}
+
+Deno.test("followEnrollments() takes no record that lies under another key", async () => {
+  const { clock, store, bucket, put, inForce } = await setUp();
+  const record = await bucket.get(await put("web-01"));
+  const copied = newEnrollmentId(clock.now(), seededRandom(2));
+  await bucket.put(copied, record?.value ?? new Uint8Array());
+  await inForce("web-01", copied);
+  const directory = followEnrollments(store, clock, memoryLog());
   await settle();
-  assert.equal(directory.key("web-01"), undefined, "a record under another key is not a record");
+  assert.equal(directory.key("web-01"), undefined);
   directory.stop();
 });
 

@@ -2,12 +2,10 @@
  * Cancels a job for an operator. The wish is stored first, so that it outlives this master and whoever owns the job; then it is
  * told to all masters and peels. What becomes of the job is for its owner to say.
  */
-import { streams } from "../../core/buckets.ts";
-import { toZesterError, ZesterError } from "../../core/errors.ts";
-import { subjects } from "../../core/subjects.ts";
-import { isTerminal, type Job } from "../../core/wire/job.ts";
-import { encodeJobEvent } from "../../core/wire/job_event.ts";
+import { denial } from "../../core/roles.ts";
+import { isTerminal } from "../../core/wire/job.ts";
 import type { JobRequest, ReplyOf } from "../../core/wire/query.ts";
+import { tellCancel } from "../jobs/tell_cancel.ts";
 import type { Body, QueryPorts } from "./ports.ts";
 import { findJob } from "./prefix.ts";
 
@@ -27,25 +25,12 @@ export async function cancelJob(
   const { jid, status, function: name } = job;
   const targets = await jobs.targets(job);
   const decision = authorizer.decide(operator, { do: "cancel", function: name, targets });
-  if (!decision.allowed) throw new ZesterError("permission_denied", decision.why);
+  if (!decision.allowed) throw denial(decision);
   if (isTerminal(status)) return { kind: "cancel", jid, status };
   await jobs.requestCancel(jid, operator.name);
   log.info("cancel requested", { jid, by: operator.name });
-  await publishCancel(job, operator.name, ports);
+  await ports.failPoints.hit("cancel.stored");
+  await tellCancel(job, operator.name, ports);
+  await ports.failPoints.hit("cancel.told");
   return { kind: "cancel", jid, status };
-}
-
-/** If this is lost the job is canceled all the same, only later: its owner finds the stored wish. */
-async function publishCancel(job: Job, by: string, ports: QueryPorts): Promise<void> {
-  const { jid } = job;
-  const { clock, store, voice, log } = ports;
-  const subject = subjects.jobCancel.of({ jid });
-  const payload = encodeJobEvent({ jid, type: "canceled", data: { by }, timestampMs: clock.now() });
-  // Valid as long as the job can be: a peel that was away learns of it from a resend, not from an expired message.
-  const deadlineMs = job.deadlineMs ?? job.createdMs + job.timeoutMs;
-  const expiresMs = Math.max(deadlineMs, clock.now());
-  const headers = voice.headers(subjects.jobCancel, subject, payload, { expiresMs });
-  const stored = await store.stream(streams.jobEvents.name).append(subject, payload, { headers })
-    .catch((thrown) => ({ outcome: toZesterError(thrown, "cancel").code }));
-  if (stored.outcome !== "ok") log.warn("cancel not told", { jid, outcome: stored.outcome });
 }

@@ -8,6 +8,7 @@ import type { JobPorts } from "../jobs/ports.ts";
 
 export interface QueryPorts extends FollowPorts {
   readonly voice: JobPorts["voice"];
+  readonly failPoints: JobPorts["failPoints"];
   readonly authorizer: Authorizer;
   /** Ids of the enrolled peels, sorted. */
   peelIds(): string[];

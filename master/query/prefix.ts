@@ -14,7 +14,7 @@ export const answerPrefix: Answerer<"prefix"> = async ({ jid = "" }, { jobs }) =
 /** The record that a whole or shortened id means; `job_unknown` if there is none, `job_ambiguous` if there are several. */
 export async function findJob(given: string, jobs: JobStore): Promise<StoredJob> {
   const jid = await resolveJid(given, jobs);
-  const job = await jobs.read(jid);
+  const job = await jobs.find(jid);
   if (job === null) throw unknown(jid);
   return job;
 }

@@ -1,8 +1,9 @@
 /** Answers operators' questions about jobs, peels and masters, and takes their wish to cancel. One master of the group does. */
 import { toZesterError, ZesterError } from "../../core/errors.ts";
-import { type Accepted, ingest } from "../../core/ingress.ts";
+import { type Accepted, ingest, type Refused } from "../../core/ingress.ts";
 import { FOLLOWS_MAX } from "../../core/limits.ts";
 import type { Message } from "../../core/ports.ts";
+import { denial } from "../../core/roles.ts";
 import { isInboxOf, type Subject, subjects } from "../../core/subjects.ts";
 import { encodeFollow, type FollowEvent } from "../../core/wire/follow.ts";
 import {
@@ -63,7 +64,7 @@ export function takeQueries(ports: QueryPorts): QueryService {
     const name = door.fields.query;
     const operator = operatorOf(door);
     const decision = ports.authorizer.decide(operator, { do: "query", query: name });
-    if (!decision.allowed) throw new ZesterError("permission_denied", decision.why);
+    if (!decision.allowed) throw denial(decision);
     if (!isQueryName(name)) throw new ZesterError("usage", `masters know no query ${name}`);
     const asked = decodeQuery(door.payload);
     if (name === "follow") {
@@ -115,7 +116,8 @@ async function take<P extends string>(
   const door = ingest(message, { rule, keyring, nowMs: clock.now() });
   if (!door.ok) {
     metrics.ingressRefused.inc({ reason: door.reason });
-    return log.warn("question refused", { reason: door.reason, detail: door.detail });
+    if (door.isNews) log.warn("question refused", { reason: door.reason, detail: door.detail });
+    return tellRefused(message, door, ports);
   }
   const inbox = message.reply;
   // Only to the sender's own inbox: otherwise we would carry its words to whoever it names.
@@ -136,6 +138,16 @@ async function take<P extends string>(
       ...(fix === undefined ? {} : { fix }),
     }, ports);
   }
+}
+
+/** An operator whose clock is wrong is told so; whoever did not sign is not. */
+function tellRefused(
+  { reply: inbox }: Message,
+  { sender, reason, detail }: Refused,
+  ports: QueryPorts,
+): void {
+  if (sender === undefined || !isInboxOf(inbox, "operator", sender.identity)) return;
+  tell(inbox, encodeReply, { kind: "refused", code: reason, message: detail }, ports);
 }
 
 function operatorOf({ sender }: { sender: Accepted<string>["sender"] }): Operator {

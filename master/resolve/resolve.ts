@@ -1,5 +1,7 @@
 /** Who matches a target: the one answer that dispatch, the resolve service and everything else on a master share. */
 import { type ErrorCode, isZesterError } from "../../core/errors.ts";
+import type { Metrics } from "../../core/metrics.ts";
+import type { Clock } from "../../core/ports.ts";
 import { explainTarget } from "../../core/target/explain.ts";
 import { type TargetExpr, usesFacts } from "../../core/target/expr.ts";
 import { matchTarget } from "../../core/target/match.ts";
@@ -13,6 +15,8 @@ export interface ResolvePorts {
   readonly directory: Pick<PeelDirectory, "ready" | "ids" | "key">;
   readonly facts: Pick<FactsDirectory, "ready" | "index">;
   readonly groups: TargetGroups;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly metrics: Pick<Metrics, "targetingSeconds">;
 }
 
 export interface Refusal {
@@ -30,11 +34,18 @@ export function resolveTarget(
   return "refusal" in resolved ? resolved : { targets: resolved.targets };
 }
 
+type Resolved = { targets: string[]; target: TargetExpr; index: PeelIndex };
+
 /** The same with what it was made from, for whoever has more to ask. */
-export function resolve(
-  text: string,
-  ports: ResolvePorts,
-): { targets: string[]; target: TargetExpr; index: PeelIndex } | { refusal: Refusal } {
+export function resolve(text: string, ports: ResolvePorts): Resolved | { refusal: Refusal } {
+  const { clock, metrics } = ports;
+  const startedMs = clock.monotonic();
+  const resolved = attempt(text, ports);
+  metrics.targetingSeconds.observe((clock.monotonic() - startedMs) / 1_000);
+  return resolved;
+}
+
+function attempt(text: string, ports: ResolvePorts): Resolved | { refusal: Refusal } {
   const { groups } = ports;
   try {
     const index = indexOf(ports);

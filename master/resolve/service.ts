@@ -64,7 +64,9 @@ function handle(
     : "misaddressed";
   if (!door.ok || reason !== null) {
     metrics.ingressRefused.inc({ reason: reason! });
-    return log.warn("question refused", { reason, ...(door.ok ? {} : { detail: door.detail }) });
+    if (door.ok) log.warn("question refused", { reason, asker: door.sender.identity });
+    else if (door.isNews) log.warn("question refused", { reason, detail: door.detail });
+    return;
   }
   const { identity: name, grantedRole: granted } = door.sender;
   const asker: Asker = granted === undefined ? { role, name } : { role, name, granted };
@@ -96,7 +98,7 @@ export function answerResolve(
   if (asker.role === "operator") {
     const operator = { name: asker.name, role: asker.granted };
     const decision = ports.authorizer.decide(operator, { do: "query", query: "resolve" });
-    if (!decision.allowed) return refusal("permission_denied", decision.why);
+    if (!decision.allowed) return refusal("permission_denied", decision.why, decision.fix);
   }
   const resolved = resolve(request.expr, ports);
   if ("refusal" in resolved) return refused(resolved.refusal, asker);

@@ -43,6 +43,8 @@ function known(peels: Readonly<Record<string, Record<string, unknown> | undefine
     facts: { ready: true, index },
     groups: readGroups(["web=web*", "old = N@web and G@os:debian"]),
     authorizer: builtInRoles,
+    clock: new ManualClock(),
+    metrics: fakeMetrics(),
   };
 }
 
@@ -87,6 +89,19 @@ Deno.test("resolveTarget() does not guess before it has read the facts: `not` wo
   const earlier = { ...early, directory: { ...ports.directory, ready: false, ids: () => [] } };
   const unknown = resolveTarget("web*", earlier);
   assert.ok("refusal" in unknown && unknown.refusal.code === "busy");
+});
+
+Deno.test("resolveTarget() measures how long it took, also when there is nobody", () => {
+  const ports = known(FLEET);
+  const seen: number[] = [];
+  let nowMs = 0;
+  const timed = {
+    ...ports,
+    clock: { monotonic: () => nowMs += 20 },
+    metrics: { targetingSeconds: { observe: (seconds: number) => void seen.push(seconds) } },
+  };
+  for (const target of ["web*", "nobody", "(web*"]) resolveTarget(target, timed);
+  assert.deepEqual(seen, [0.02, 0.02, 0.02]);
 });
 
 Deno.test("answerResolve() tells an operator why each matches, and its facts", () => {

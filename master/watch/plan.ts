@@ -102,12 +102,17 @@ export function hearAck(state: WatchState, peelId: string, nowMs: number): Heard
 /** Takes a return in: the first real one of each peel wins, also over one that was made up. */
 export function hearReturn(state: WatchState, peelId: string, given: Return, nowMs: number): Heard {
   if (!state.targets.has(peelId) || given.unreachable) return "stranger";
-  const before = state.returns.get(peelId);
-  if (before !== undefined && !before.unreachable) return "repeat";
+  if (hasReturned(state, peelId)) return "repeat";
   noteTold(state, peelId, nowMs);
   keepReturn(state, given);
   state.lastReturnMs = nowMs;
   return "first";
+}
+
+/** Whether a real return of this peel is known: not one that was made up. */
+export function hasReturned(state: WatchState, peelId: string): boolean {
+  const known = state.returns.get(peelId);
+  return known !== undefined && !known.unreachable;
 }
 
 /** Whoever answers was told, by us or by a master before us. */

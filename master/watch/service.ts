@@ -4,21 +4,29 @@
  */
 import { streams } from "../../core/buckets.ts";
 import { toZesterError } from "../../core/errors.ts";
-import { FOLLOW_ALIVE_MS, STORE_RETRY_MS, WATCH_RETRY_MS_MAX } from "../../core/limits.ts";
-import type { Timer } from "../../core/ports.ts";
+import {
+  ACK_HOLD_MS,
+  ACKS_HELD_BYTES_MAX,
+  ACKS_HELD_MAX,
+  FOLLOW_ALIVE_MS,
+  STORE_RETRY_MS,
+  WATCH_RETRY_MS_MAX,
+} from "../../core/limits.ts";
+import type { Message, Timer } from "../../core/ports.ts";
 import { subjects } from "../../core/subjects.ts";
 import { decodeAck } from "../../core/wire/ack.ts";
 import type { FollowEvent } from "../../core/wire/follow.ts";
 import { encodeJobEvent } from "../../core/wire/job_event.ts";
 import type { Job } from "../../core/wire/job.ts";
 import { encodeReturn, type Return } from "../../core/wire/return.ts";
-import { batcher } from "../jobs/batcher.ts";
+import { batcher, type BatchLimits } from "../jobs/batcher.ts";
 import { openAnswer } from "../jobs/answers.ts";
 import type { JobPorts } from "../jobs/ports.ts";
 import { heardBefore } from "../jobs/heard.ts";
 import { publishRequests } from "../jobs/requests.ts";
 import { returnWriter } from "../jobs/returns.ts";
 import {
+  hasReturned,
   hearAck,
   type HeardBefore,
   hearReturn,
@@ -52,6 +60,17 @@ export interface WatchStart {
   recall?(): Promise<HeardBefore>;
 }
 
+/** Bounded, since nothing of what is held was verified: whoever sends more has it looked at earlier. */
+const HELD_ACKS: BatchLimits = {
+  itemsMax: ACKS_HELD_MAX,
+  bytesMax: ACKS_HELD_BYTES_MAX,
+  waitMs: ACK_HOLD_MS,
+};
+
+function bytesOf({ data, headers }: Message): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length, data.length);
+}
+
 /** Starts to watch. It listens before it tells anybody, so that nothing is missed. */
 export function watchJob({ job, targets, recall: before }: WatchStart, ports: JobPorts): Watcher {
   const { bus, clock, log, metrics, jobs } = ports;
@@ -60,7 +79,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
   const { promise: done, resolve: end } = Promise.withResolvers<void>();
   const followers = new Set<(event: FollowEvent) => void>();
   const tell = (event: FollowEvent): void => followers.forEach((each) => each(event));
-  const acks = batcher<string>(clock, (peels) => tell({ kind: "acks", jid, peels }));
+  const acks = batcher<Message>(clock, hearAcks, HELD_ACKS);
   const returns = batcher<Return>(clock, (some) => tell({ kind: "returns", jid, returns: some }));
   const writer = returnWriter(ports);
   let timer: Timer | undefined;
@@ -91,12 +110,18 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     }
   }
 
+  /** Somebody may be told again or given up now: not before all acks that came were heard. */
+  function wake(): void {
+    acks.flush();
+    advance();
+  }
+
   /** Acts one step after another: two may never publish or finish at the same time. */
   function advance(): void {
     if (phase !== "watching") return;
     const { actions, wakeMs } = step(state, jid, clock.now());
     timer?.cancel();
-    if (wakeMs !== Infinity) timer = clock.after(Math.max(0, wakeMs - clock.now()), advance);
+    if (wakeMs !== Infinity) timer = clock.after(Math.max(0, wakeMs - clock.now()), wake);
     if (actions.some((action) => action.do === "finish")) phase = "ending";
     turn = turn.then(() => perform(actions)).catch((thrown) => {
       log.error("watch failed", { jid, error: toZesterError(thrown, "watch") });
@@ -132,7 +157,7 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
   async function send(peels: readonly string[]): Promise<void> {
     if (sentOnce && !await isOurs()) return;
     sentOnce = true;
-    await publishRequests(job, peels, ports);
+    await publishRequests(job, peels, { ...ports, isOver: () => phase === "over" });
   }
 
   /** Asks until the store answers: neither yes nor no may be assumed. */
@@ -179,11 +204,27 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
     returns.add(given, encodeReturn(given).length);
   }
 
+  /** Takes in acks that waited a moment. Those whose verified return has come since are dropped unopened: it says more. */
+  function hearAcks(held: readonly Message[]): void {
+    const peels: string[] = [];
+    for (const message of held) {
+      const { peel = "" } = subjects.ack.parse(message.subject) ?? {};
+      if (hasReturned(state, peel)) continue;
+      const given = openAnswer(message, subjects.ack, decodeAck, ports);
+      if (given === null) continue;
+      const heard = hearAck(state, given.peel, clock.now());
+      if (heard === "first") peels.push(given.peel);
+      if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
+    }
+    if (peels.length > 0) tell({ kind: "acks", jid, peels });
+  }
+
   /**
-   * What we did not hear may be stored all the same: a peel is content once the stream has its return. So whoever was cut
-   * off, or is about to say that somebody did not answer, looks there first.
+   * What we did not hear may be stored all the same: a cancel, or a return, since a peel is content once the stream has it. So
+   * whoever was cut off, or is about to say that somebody did not answer, looks there first.
    */
   async function catchUp(): Promise<void> {
+    state.canceledBy ??= await jobs.cancelRequested(jid);
     const { acked, returns: stored } = await heardBefore(jid, ports);
     for (const peel of acked) hearAck(state, peel, clock.now());
     for (const given of stored) {
@@ -195,16 +236,15 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
   }
 
   function isShort(): boolean {
-    const real = [...state.returns.values()].filter((given) => !given.unreachable);
-    return real.length < state.targets.size;
+    return [...state.targets].some((peel) => !hasReturned(state, peel));
   }
 
   async function finish(early: Verdict): Promise<void> {
     if (isShort()) await untilDone("look for stored returns", catchUp);
-    const verdict = verdictOf(state, early.reason);
     stopListening();
     acks.flush();
     returns.flush();
+    const verdict = verdictOf(state, early.reason);
     await writer.flush();
     await ports.failPoints.hit("watch.before_finish");
     const written = await storeEnd(verdict);
@@ -261,13 +301,10 @@ export function watchJob({ job, targets, recall: before }: WatchStart, ports: Jo
   }
 
   const listening = [
-    bus.subscribe(subjects.ack.filter({ jid }), (message) => {
-      const given = openAnswer(message, subjects.ack, decodeAck, ports);
-      if (given === null) return;
-      const heard = hearAck(state, given.peel, clock.now());
-      if (heard === "first") acks.add(given.peel, given.peel.length);
-      if (heard === "stranger") metrics.returns.inc({ result: "stranger" });
-    }),
+    bus.subscribe(
+      subjects.ack.filter({ jid }),
+      (message) => acks.add(message, bytesOf(message)),
+    ),
     bus.subscribe(subjects.return.filter({ jid }), (message) => {
       const given = openAnswer(message, subjects.return, decodePeelReturn, ports);
       if (given === null || phase === "ending" || phase === "over") return;
