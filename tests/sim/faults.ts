@@ -14,6 +14,8 @@ export const FAULTS = {
   restart: "a node came back",
   pause: "a node stood still and went on later",
   stop: "a node was stopped gracefully",
+  outage: "a bucket or a stream gave no answer for a while",
+  skew: "clocks were further apart than messages may be",
 } as const;
 
 export type Fault = keyof typeof FAULTS;
@@ -30,6 +32,7 @@ export interface FaultRates {
   readonly partitionEveryMs: number;
   readonly pauseEveryMs: number;
   readonly stopEveryMs: number;
+  readonly outageEveryMs: number;
 }
 
 export const NO_FAULTS: FaultRates = {
@@ -43,6 +46,7 @@ export const NO_FAULTS: FaultRates = {
   partitionEveryMs: 0,
   pauseEveryMs: 0,
   stopEveryMs: 0,
+  outageEveryMs: 0,
 };
 
 const HARSHEST: FaultRates = {
@@ -56,17 +60,20 @@ const HARSHEST: FaultRates = {
   partitionEveryMs: 20_000,
   pauseEveryMs: 25_000,
   stopEveryMs: 20_000,
+  outageEveryMs: 30_000,
 };
 
 /**
  * The faults of one run. Not every run has every fault: with all of them at once nothing lives long enough to go wrong
- * in an interesting way.
+ * in an interesting way. `traffic` is how many times as many messages as in a small scenario there are: one that is late
+ * holds up all that follow on its connection, so that each must be late less often.
  */
-export function drawFaults(random: SeededRandom): FaultRates {
+export function drawFaults(random: SeededRandom, { traffic = 1 } = {}): FaultRates {
   const drawn = Object.entries(HARSHEST).map(([name, harshest]) => {
     if (!random.chance(0.7)) return [name, 0];
-    const isInterval = name.endsWith("EveryMs");
-    return [name, harshest * (isInterval ? random.between(1, 4) : random.between(0.2, 1))];
+    if (name.endsWith("EveryMs")) return [name, harshest * random.between(1, 4)];
+    const busy = name === "staleRead" ? 1 : traffic;
+    return [name, harshest * random.between(0.2, 1) / busy];
   });
   return Object.fromEntries(drawn) as FaultRates;
 }

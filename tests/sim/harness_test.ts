@@ -149,6 +149,38 @@ Deno.test("simulatedPorts() end a write without answer as unknown at its deadlin
   assert.ok(applied.includes(true) && applied.includes(false));
 });
 
+Deno.test("Network.takeAway() has a bucket give no answer, and nothing happen in it, until it is back", async () => {
+  const { world, ports } = await worldOfOne({});
+  const bucket = ports.store.bucket(buckets.leases.name);
+  const outcomes: string[] = [];
+  const create = () => void bucket.create("k", bytes("v")).then((it) => outcomes.push(it.outcome));
+  void bucket.keys();
+  await world.scheduler.runUntil(2_000, goOn);
+  const bringBack = world.network.takeAway();
+  create();
+  await world.scheduler.runUntil(10_000, goOn);
+  bringBack();
+  create();
+  await world.scheduler.runUntil(11_000, goOn);
+  assert.deepEqual(outcomes, ["unknown", "ok"]);
+  world.close();
+});
+
+Deno.test("NodePorts.onConnected() calls back after the start, and after a cut that was noticed", async () => {
+  const calledMs: number[] = [];
+  const { world, node, ports } = await worldOfOne({});
+  ports.onConnected(() => void calledMs.push(Math.round(world.nowMs)));
+  for (const [cutMs, untilMs] of [[1_000, 2_000], [5_000, 10_000]] as const) {
+    await world.scheduler.runUntil(cutMs, goOn);
+    node.reach.cut();
+    await world.scheduler.runUntil(untilMs, goOn);
+    node.reach.restore();
+  }
+  await world.scheduler.runUntil(11_000, goOn);
+  assert.deepEqual(calledMs, [1_000, 10_000]);
+  world.close();
+});
+
 Deno.test("World.crash() ends a node: no answer, no timer, no message; and it starts again with its disk", async () => {
   const { world, starts, node, ports } = await worldOfOne({});
   const heard: string[] = [];

@@ -78,7 +78,7 @@ export class Life {
 export class Reach {
   readonly #scheduler: Scheduler;
   #cutSinceMs: number | null = null;
-  readonly #onRestored = new Set<() => void>();
+  readonly #onRestored = new Set<(wasNoticed: boolean) => void>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
@@ -98,14 +98,15 @@ export class Reach {
   }
 
   restore(): void {
+    const wasNoticed = this.isNoticed;
     this.#cutSinceMs = null;
     const callbacks = [...this.#onRestored];
     this.#onRestored.clear();
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks) callback(wasNoticed);
   }
 
   /** Called once, when the node is connected again. */
-  whenRestored(callback: () => void): void {
+  whenRestored(callback: (wasNoticed: boolean) => void): void {
     this.#onRestored.add(callback);
   }
 }

@@ -31,6 +31,9 @@ export interface NetworkOptions {
 export class Network {
   rates: FaultRates = NO_FAULTS;
   readonly #options: NetworkOptions;
+  /** Buckets and streams that were ever asked, and those that give no answer now. */
+  readonly #stores = new Set<string>();
+  readonly #out = new Set<string>();
   readonly #replicas = new Map<string, { atMs: number; entry: Entry | null }[]>();
 
   constructor(options: NetworkOptions) {
@@ -42,14 +45,19 @@ export class Network {
     life: Life,
     direction: Direction,
     what: string,
-    { arrive, lost = () => {} }: { arrive: () => void; lost?: () => void },
+    { arrive, lost = () => {}, isPart = false }: {
+      arrive: () => void;
+      lost?: () => void;
+      /** Part of an answer in many messages, which is lost as a whole or not at all. */
+      isPart?: boolean;
+    },
   ): void {
     const { scheduler } = this.#options;
-    const isLost = this.#happens("loss");
+    const isLost = !isPart && this.#happens("loss");
     const isCutAtStart = life.reach.isCut;
     const atMs = Math.max(
       life.lastArrivalMs[direction],
-      scheduler.nowMs + this.#delayMs(life, what),
+      scheduler.nowMs + (isPart ? 0 : this.#delayMs(life, what)),
     );
     life.lastArrivalMs[direction] = atMs;
     scheduler.after(atMs - scheduler.nowMs, () => {
@@ -121,6 +129,28 @@ export class Network {
   failPoint(life: Life, where: string): void | Promise<void> {
     if (!life.isAlive) return never();
     if (this.#dies() !== null) return this.#crash(life, `at ${where}`);
+  }
+
+  /** Takes away one bucket or stream, as when its servers have no leader; gives a function that brings it back. */
+  takeAway(): () => void {
+    const { random, sometimes, trace, scheduler } = this.#options;
+    if (this.#stores.size === 0) return () => {};
+    const name = random.pick([...this.#stores]);
+    sometimes.saw("outage");
+    trace.add(scheduler.nowMs, "*", `outage of ${name}`);
+    this.#out.add(name);
+    return () => void this.#out.delete(name);
+  }
+
+  /** Brings back all that was taken away. */
+  bringBack(): void {
+    this.#out.clear();
+  }
+
+  /** Asks a bucket or a stream; one that is away says nothing. */
+  asking<T>(store: string, apply: () => Promise<T>): () => Promise<T> {
+    this.#stores.add(store);
+    return () => this.#out.has(store) ? never() : apply();
   }
 
   /** Remembers what a key held from now on, for replicas that lag. */

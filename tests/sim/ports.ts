@@ -25,22 +25,24 @@ export interface InnerPorts {
 
 /** Wraps ports so that everything that passes through them can go wrong. */
 export function simulatedPorts(life: Life, inner: InnerPorts, network: Network): InnerPorts {
-  const link: Link = { life, network };
+  const link = { life, network };
   return {
     bus: simulatedBus(link, inner.bus),
     store: {
-      bucket: (name) => simulatedBucket(link, name, inner.store.bucket(name)),
-      stream: (name) => simulatedStream(link, name, inner.store.stream(name)),
+      bucket: (store) => simulatedBucket({ ...link, store }, inner.store.bucket(store)),
+      stream: (store) => simulatedStream({ ...link, store }, inner.store.stream(store)),
     },
   };
 }
 
+/** From a node to the broker, about one bucket or stream. */
 interface Link {
   readonly life: Life;
   readonly network: Network;
+  readonly store: string;
 }
 
-function simulatedBus({ life, network }: Link, inner: Bus): Bus {
+function simulatedBus({ life, network }: Omit<Link, "store">, inner: Bus): Bus {
   return {
     publish(subject, data, options) {
       if (life.reach.isNoticed) {
@@ -79,8 +81,10 @@ function simulatedBus({ life, network }: Link, inner: Bus): Bus {
 }
 
 /** A read or another call that simply fails when there is no answer. */
-function ask<T>({ life, network }: Link, what: string, apply: () => Promise<T>): Promise<T> {
-  return network.call(life, what, { timeoutMs: STORE_TIMEOUT_MS, apply });
+function ask<T>(link: Link, what: string, apply: () => Promise<T>): Promise<T> {
+  const { life, network, store } = link;
+  const timeoutMs = STORE_TIMEOUT_MS;
+  return network.call(life, what, { timeoutMs, apply: network.asking(store, apply) });
 }
 
 /** A write: without an answer nobody knows whether it happened. */
@@ -98,8 +102,8 @@ async function write<T extends { outcome: string }>(
   }
 }
 
-function simulatedBucket(link: Link, name: string, inner: Bucket): Bucket {
-  const { network, life } = link;
+function simulatedBucket(link: Link, inner: Bucket): Bucket {
+  const { network, life, store: name } = link;
   const remembering = async (key: string, result: Promise<WriteResult>, value?: Uint8Array) => {
     const answer = await result;
     if (answer.outcome === "ok") {
@@ -153,6 +157,7 @@ class WatchRelay {
   readonly #handler: (event: WatchEvent) => void;
   readonly #ended = Promise.withResolvers<ZesterError | undefined>();
   #isOpen = true;
+  #isReplayed = false;
   #inner: Watch | undefined;
 
   constructor(link: Link, what: string, handler: (event: WatchEvent) => void) {
@@ -173,7 +178,9 @@ class WatchRelay {
 
   pass(event: WatchEvent): void {
     const { life, network } = this.#link;
+    if (event.kind === "replayed") this.#isReplayed = true;
     network.send(life, "in", this.#what, {
+      isPart: !this.#isReplayed,
       arrive: () =>
         life.enter(() => {
           if (this.#isOpen) this.#handler(event);
@@ -194,7 +201,8 @@ class WatchRelay {
   }
 }
 
-function simulatedStream(link: Link, name: string, inner: Stream): Stream {
+function simulatedStream(link: Link, inner: Stream): Stream {
+  const { store: name } = link;
   return {
     append: (subject, data, options): Promise<AppendResult> =>
       write(link, `${name} append ${subject}`, () => inner.append(subject, data, options)),
@@ -205,21 +213,21 @@ function simulatedStream(link: Link, name: string, inner: Stream): Stream {
       ask(
         link,
         `${name} consumer ${spec.durable ?? ""}`,
-        async () => simulatedConsumer(link, name, await inner.consumer(spec)),
+        async () => simulatedConsumer(link, await inner.consumer(spec)),
       ),
   };
 }
 
-function simulatedConsumer(link: Link, stream: string, inner: Consumer): Consumer {
+function simulatedConsumer(link: Link, inner: Consumer): Consumer {
+  const { life, network, store: stream } = link;
   return {
     async fetch(options) {
-      const { life, network } = link;
       try {
         const deliveries = await network.call(life, `${stream} fetch`, {
           timeoutMs: options.waitMs + STORE_TIMEOUT_MS,
-          apply: () => inner.fetch(options),
+          apply: network.asking(stream, () => inner.fetch(options)),
         });
-        return deliveries.map((each) => simulatedDelivery(link, stream, each));
+        return deliveries.map((each) => simulatedDelivery(link, each));
       } catch (thrown) {
         // No answer looks like no messages: those that were lost on the way come again after AckWait.
         if (isZesterError(thrown, "timeout")) return [];
@@ -231,8 +239,8 @@ function simulatedConsumer(link: Link, stream: string, inner: Consumer): Consume
   };
 }
 
-function simulatedDelivery(link: Link, stream: string, inner: Delivery): Delivery {
-  const { life, network } = link;
+function simulatedDelivery(link: Link, inner: Delivery): Delivery {
+  const { life, network, store: stream } = link;
   const { subject, headers, data, sequence, storedMs, deliveries } = inner;
   const what = (verb: string) => `${stream} ${verb} ${sequence}`;
   return {

@@ -38,6 +38,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     seed,
     ...(options.keepTrace === undefined ? {} : { keepTrace: options.keepTrace }),
     ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...(scenario.traffic === undefined ? {} : { traffic: scenario.traffic }),
   });
   const run = new Run(world, scenario);
   const onUnhandled = (event: PromiseRejectionEvent) => {

@@ -19,7 +19,7 @@
 import { createEngine, type Engine } from "../../broker/engine.ts";
 import { type EnginePorts, enginePorts } from "../../broker/ports.ts";
 import type { Bus, Clock, FailPoints, Random, Store, StoreAdmin } from "../../core/ports.ts";
-import { DRAIN_MS } from "../../core/limits.ts";
+import { CLOCK_SKEW_MS, DRAIN_MS } from "../../core/limits.ts";
 import type { Role } from "../../core/subjects.ts";
 import { drawFaults, type FaultRates, NO_FAULTS, Sometimes } from "./faults.ts";
 import { Life, Reach } from "./life.ts";
@@ -39,6 +39,8 @@ export interface Scenario {
   /** How long the run has, from then on, to settle; and how long it must stay settled. */
   readonly settleMs: number;
   readonly steadyMs: number;
+  /** How busy its connections are, compared with a small scenario; default: 1. */
+  readonly traffic?: number;
   build(world: World): Checks | Promise<Checks>;
 }
 
@@ -59,6 +61,8 @@ export interface NodePorts {
   /** Survives crashes; a write to it is there at once or not at all. */
   readonly disk: Map<string, Uint8Array>;
   report(what: string): void;
+  /** Calls back when it is connected: after its start, and whenever a connection that was lost is there again. */
+  onConnected(callback: () => void): void;
 }
 
 export interface Program {
@@ -68,16 +72,25 @@ export interface Program {
 export interface NodeSpec {
   readonly name: string;
   readonly role: Role;
+  /** How many times as often as usual something happens to it. Default: 1. */
+  readonly troubles?: number;
   start(node: NodePorts): Program;
 }
 
-/** How wrong clocks may be: far more than real ones are. */
-const SKEW_MS_MAX = 30_000;
+/**
+ * How wrong clocks may be: a little, much, or far more than anything tolerates. One of these holds for a run: if all clocks of
+ * all runs were far off, nobody would ever believe anybody.
+ */
+const SKEWS_MS = [1_000, 10_000, 30_000, 90_000] as const;
 export const DRIFT_MAX = 0.005;
 
 const DOWN_MS = [0, 20_000] as const;
 const CUT_MS = [500, 25_000] as const;
 const PAUSE_MS = [500, 30_000] as const;
+const OUTAGE_MS = [2_000, 50_000] as const;
+/** Some are away for so long that others take their work, and come back. */
+const LONG_MS = [30_000, 90_000] as const;
+const LONG_CHANCE = 0.2;
 /** A closed connection may still have messages on the way to the broker for this long. */
 const LINGER_MS = 60_000;
 
@@ -107,6 +120,8 @@ export interface WorldOptions {
   seed: number;
   keepTrace?: boolean;
   faults?: FaultRates;
+  /** As the scenario says. */
+  traffic?: number;
 }
 
 export class World {
@@ -123,13 +138,16 @@ export class World {
   readonly #engine: Engine;
   readonly #brokerClock: Clock;
   readonly #chaos: SeededRandom;
+  readonly #skewMsMax: number;
   #isChaos = false;
+  #healedMs: number | null = null;
 
   constructor(options: WorldOptions) {
     this.random = new SeededRandom(`seed ${options.seed}`);
     this.#chaos = this.random.fork("chaos");
+    this.#skewMsMax = this.random.fork("skew").pick(SKEWS_MS);
     this.trace = new Trace({ keepAll: options.keepTrace ?? false });
-    this.faults = options.faults ?? drawFaults(this.random.fork("faults"));
+    this.faults = options.faults ?? drawFaults(this.random.fork("faults"), options);
     this.network = new Network({
       scheduler: this.scheduler,
       random: this.random.fork("network"),
@@ -148,6 +166,11 @@ export class World {
     return this.scheduler.nowMs;
   }
 
+  /** When all faults ended; null while there are any. */
+  get healedMs(): number | null {
+    return this.#healedMs;
+  }
+
   /** Counts something that a run should see now and then. */
   saw(what: string): void {
     this.sometimes.saw(what);
@@ -156,7 +179,7 @@ export class World {
   addNode(spec: NodeSpec): SimNode {
     const random = this.random.fork(`clock of ${spec.name}`);
     const node = new SimNode(spec, new Reach(this.scheduler), {
-      skewMs: random.between(-SKEW_MS_MAX, SKEW_MS_MAX),
+      skewMs: random.between(-this.#skewMsMax, this.#skewMsMax),
       drift: random.between(-DRIFT_MAX, DRIFT_MAX),
     });
     this.nodes.push(node);
@@ -167,19 +190,35 @@ export class World {
   begin(): void {
     this.#isChaos = true;
     this.network.rates = this.faults;
+    if (this.#clocksApartMs() > CLOCK_SKEW_MS) this.saw("skew");
+    this.#recurring(this.faults.outageEveryMs, () => this.#takeAway());
     for (const node of this.nodes) {
       this.scheduler.after(this.#chaos.between(0, 1_000), () => this.#start(node));
-      this.#recurring(this.faults.crashEveryMs, () => this.crash(node));
-      this.#recurring(this.faults.partitionEveryMs, () => this.cut(node));
-      this.#recurring(this.faults.pauseEveryMs, () => this.pause(node));
-      this.#recurring(this.faults.stopEveryMs, () => this.stop(node));
+      const { troubles = 1 } = node.spec;
+      this.#recurring(this.faults.crashEveryMs / troubles, () => this.crash(node));
+      this.#recurring(this.faults.partitionEveryMs / troubles, () => this.cut(node));
+      this.#recurring(this.faults.pauseEveryMs / troubles, () => this.pause(node));
+      this.#recurring(this.faults.stopEveryMs / troubles, () => this.stop(node));
     }
+  }
+
+  /** Has one bucket or stream give no answer for a while. */
+  #takeAway(): void {
+    const bringBack = this.network.takeAway();
+    this.scheduler.after(this.#chaos.between(...OUTAGE_MS), bringBack);
+  }
+
+  #clocksApartMs(): number {
+    const skews = this.nodes.map(({ clockErrors }) => clockErrors.skewMs);
+    return Math.max(...skews) - Math.min(...skews);
   }
 
   /** Ends all faults: connections are back, paused nodes go on, and those that are down come up. */
   heal(): void {
     this.#isChaos = false;
+    this.#healedMs = this.nowMs;
     this.network.rates = NO_FAULTS;
+    this.network.bringBack();
     this.trace.add(this.nowMs, "*", "heal");
     for (const node of this.nodes) {
       node.reach.restore();
@@ -220,6 +259,7 @@ export class World {
       report: (what) => {
         if (life.isAlive) this.trace.add(this.nowMs, name, what);
       },
+      onConnected: (callback) => whenConnected(life, callback),
     });
   }
 
@@ -250,7 +290,7 @@ export class World {
     this.trace.add(this.nowMs, node.spec.name, "partition begins");
     this.saw("partition");
     node.reach.cut();
-    this.scheduler.after(this.#chaos.between(...CUT_MS), () => {
+    this.scheduler.after(this.#awayMs(CUT_MS), () => {
       if (!node.reach.isCut) return;
       this.trace.add(this.nowMs, node.spec.name, "partition ends");
       node.reach.restore();
@@ -264,11 +304,15 @@ export class World {
     this.trace.add(this.nowMs, node.spec.name, "pause");
     this.saw("pause");
     life.pause();
-    this.scheduler.after(this.#chaos.between(...PAUSE_MS), () => {
+    this.scheduler.after(this.#awayMs(PAUSE_MS), () => {
       if (!life.isAlive || !life.isPaused) return;
       this.trace.add(this.nowMs, node.spec.name, "resume");
       life.resume();
     });
+  }
+
+  #awayMs(usual: readonly [number, number]): number {
+    return this.#chaos.between(...(this.#chaos.chance(LONG_CHANCE) ? LONG_MS : usual));
   }
 
   /** Like a SIGTERM: the program may finish, and the node comes up again later. */
@@ -300,4 +344,14 @@ export class World {
       this.#recurring(meanMs, happen);
     });
   }
+}
+
+function whenConnected(life: Life, callback: () => void): void {
+  if (!life.reach.isNoticed) life.clock.after(0, callback);
+  const again = (wasNoticed: boolean): void => {
+    if (!life.isAlive) return;
+    if (wasNoticed) life.enter(callback);
+    life.reach.whenRestored(again);
+  };
+  life.reach.whenRestored(again);
 }
