@@ -24,6 +24,8 @@ export interface Scenario {
   readonly floor: Side;
   readonly subject: Side;
   readonly aim?: Aim;
+  /** Rounds that are not measured; one, if it does not say. More for programs that run for days and become quicker at first. */
+  readonly warmups?: number;
   /** Lines about the runs that time and CPU do not tell. */
   notes?(): readonly string[];
 }
@@ -33,15 +35,17 @@ export type Opened =
   | { readonly scenarios: readonly Scenario[]; close(): Promise<void> }
   | { readonly skipped: string };
 
-/** Runs a scenario `repeats` times after one unmeasured round that fills caches. */
+/** Runs a scenario `repeats` times after unmeasured rounds that fill caches and have the code compiled. */
 export async function measure(
   scenario: Scenario,
   { repeats }: { repeats: number },
 ): Promise<Result> {
-  const { floor, subject, aim } = scenario;
+  const { floor, subject, aim, warmups = 1 } = scenario;
   const samples: Record<"floor" | "subject", Sample[]> = { floor: [], subject: [] };
-  await floor.run();
-  await subject.run();
+  for (let round = 0; round < warmups; round++) {
+    await floor.run();
+    await subject.run();
+  }
   for (let round = 0; round < repeats; round++) {
     samples.floor.push(await floor.run());
     samples.subject.push(await subject.run());

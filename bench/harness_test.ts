@@ -18,6 +18,14 @@ Deno.test("measure() interleaves floor and subject after one unmeasured round", 
   assert.equal(result.aim, undefined);
 });
 
+Deno.test("measure() leaves out as many rounds as the scenario says", async () => {
+  let round = 0;
+  const side = { name: "x", run: () => Promise.resolve({ seconds: ++round, cpuSeconds: 1 }) };
+  const scenario = { name: "n", what: "w", floor: side, subject: side, warmups: 3 };
+  const { floor } = await measure(scenario, { repeats: 1 });
+  assert.equal(floor.seconds.min, 7);
+});
+
 for (const [ratio, met] of [[3, true], [2.9, false]] as const) {
   Deno.test(`measure() says that an aim of ${ratio} is ${met ? "met" : "missed"} by 3`, async () => {
     const side = (seconds: number) => ({

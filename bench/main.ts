@@ -13,12 +13,15 @@ import { renderResult, type Result } from "./summary.ts";
 const BENCHES: Readonly<Record<string, () => Promise<{ open(): Promise<Opened> }>>> = {
   broker: () => import("./broker.ts"),
   cli_start: () => import("./cli_start.ts"),
+  idle: () => import("./idle.ts"),
   jobs_20: async () => ({ open: (await import("./jobs.ts")).openSmall }),
   jobs_1000: async () => ({ open: (await import("./jobs.ts")).openLarge }),
   jobs_5000: async () => ({ open: (await import("./jobs.ts")).openHuge }),
   ping: () => import("./ping.ts"),
   ping_20: async () => ({ open: (await import("./ping.ts")).openTwenty }),
+  states: () => import("./states.ts"),
   targets: () => import("./targets.ts"),
+  worker: () => import("./worker.ts"),
 };
 
 const REPEATS = 7;

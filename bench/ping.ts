@@ -13,6 +13,8 @@ import type { RunningFleet } from "../tools/up/run.ts";
 import { embeddedSpec, natsServerSpec } from "./broker_process.ts";
 import { cpuOf, cpuOfEndedChildren } from "./cpu.ts";
 import { type Opened, sample, type Side } from "./harness.ts";
+import { memoryOf, renderBytes } from "./memory.ts";
+import { spreadOf } from "./summary.ts";
 
 /** Ping of three peels. */
 export function open(): Promise<Opened> {
@@ -43,6 +45,7 @@ async function openWith(bench: string, peels: number): Promise<Opened> {
         environment: { ZESTER_CONTEXT: fleet.contextFile },
         others: fleet.children,
       }),
+      notes: () => memories(fleet.children),
     }],
     async close() {
       await bare.stop();
@@ -51,8 +54,19 @@ async function openWith(bench: string, peels: number): Promise<Opened> {
   };
 }
 
+/** What the programs of the fleet have in memory; what they share is split among them. */
+function memories(children: readonly Child[]): string[] {
+  const of = (role: Child["role"]) => {
+    const bytes = children.filter((child) => child.role === role).map(({ pid }) => memoryOf(pid));
+    return `${role} ${renderBytes(spreadOf(bytes).median)}`;
+  };
+  return [`memory after these pings: ${of("peel")}, ${of("master")}`];
+}
+
 /** A fleet that stays up until it is stopped. */
-async function heldFleet(peels: number): Promise<{ fleet: RunningFleet; stop(): Promise<void> }> {
+export async function heldFleet(
+  peels: number,
+): Promise<{ fleet: RunningFleet; stop(): Promise<void> }> {
   const started = Promise.withResolvers<RunningFleet>();
   const held = Promise.withResolvers<void>();
   const ended = withFleet(parseUpOptions(["--peels", String(peels)]), async (fleet) => {
@@ -75,7 +89,11 @@ interface Bare {
   stop(): Promise<void>;
 }
 
-async function startBare(kind: RunningFleet["broker"]["kind"], peels: number): Promise<Bare> {
+/** Bare responders with a broker of their own. */
+export async function startBare(
+  kind: RunningFleet["broker"]["kind"],
+  peels: number,
+): Promise<Bare> {
   const folder = await Deno.makeTempDir({ prefix: "zester-bench-ping-" });
   const children: Child[] = [];
   async function stop(): Promise<void> {

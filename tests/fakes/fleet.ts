@@ -194,7 +194,9 @@ async function prepareStore(
       createdAtMs: clock.now(),
       updatedAtMs: clock.now(),
     });
-    await ports.store.bucket(buckets.enrollments.name).put(id, record);
+    const enrollments = ports.store.bucket(buckets.enrollments.name);
+    await enrollments.put(id, record);
+    await enrollments.put(`peel.${peelId}`, new TextEncoder().encode(id));
   }
   await ports.close();
 }

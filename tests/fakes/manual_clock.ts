@@ -81,6 +81,11 @@ export class ManualClock implements Clock {
     }
   }
 
+  /** Sets the wall clock, as somebody who corrects it would. Timers and durations do not see it. */
+  setWall(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+
   #move(byMs: number): void {
     this.#nowMs += byMs;
     this.#elapsedMs += byMs;

@@ -6,7 +6,7 @@ import { grantsFor } from "../../core/grants.ts";
 import { newJid } from "../../core/ids.ts";
 import { ingest } from "../../core/ingress.ts";
 import { keyringOf } from "../../core/keyring.ts";
-import { SILENT_LOG } from "../../core/log.ts";
+import { type Log, SILENT_LOG } from "../../core/log.ts";
 import { type FakeMetrics, fakeMetrics } from "../../core/metrics.ts";
 import { type SealOptions, voiceOf } from "../../core/outgoing.ts";
 import { type FailPoints, NO_FAIL_POINTS, type Store } from "../../core/ports.ts";
@@ -35,7 +35,8 @@ export interface PeelLife {
 
 export interface LifeOptions {
   readonly failPoints?: FailPoints;
-  execute?(request: ExecRequest, signal: AbortSignal): Promise<ExecResponse>;
+  execute?(request: ExecRequest, signal: AbortSignal, timeoutMs: number): Promise<ExecResponse>;
+  readonly log?: Log;
   /** Stands between the peel and its streams. */
   store?(store: Store): Store;
 }
@@ -86,12 +87,12 @@ export async function peelLab() {
       keyring: keyringOf(() => trust),
       journal,
       metrics,
-      log: SILENT_LOG,
+      log: options.log ?? SILENT_LOG,
       isReadOnly: (name) => Promise.resolve(!name.startsWith(MUTATING)),
       failPoints: options.failPoints ?? NO_FAIL_POINTS,
-      execute(request, signal) {
+      execute(request, ...given) {
         executed.push(request.jid);
-        return options.execute?.(request, signal) ?? Promise.resolve(responseTo(request));
+        return options.execute?.(request, ...given) ?? Promise.resolve(responseTo(request));
       },
     });
     const crash = () => {
@@ -101,8 +102,12 @@ export async function peelLab() {
     return { acceptor, journal, metrics, crash };
   }
 
-  function requestOf(jid: string, module = "test.ping"): Uint8Array {
-    return encodeExecRequest({ jid, module, id: "", args: {}, epoch: 5n });
+  function requestOf(
+    jid: string,
+    module = "test.ping",
+    change: Partial<ExecRequest> = {},
+  ): Uint8Array {
+    return encodeExecRequest({ jid, module, id: "", args: {}, epoch: 5n, ...change });
   }
 
   return {

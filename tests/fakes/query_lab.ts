@@ -9,7 +9,7 @@ import { keyringOf } from "../../core/keyring.ts";
 import { SILENT_LOG } from "../../core/log.ts";
 import { type FakeMetrics, fakeMetrics } from "../../core/metrics.ts";
 import { voiceOf } from "../../core/outgoing.ts";
-import type { Bus, Store } from "../../core/ports.ts";
+import { type Bus, NO_FAIL_POINTS, type Store } from "../../core/ports.ts";
 import { builtInRoles } from "../../core/roles.ts";
 import { subjects } from "../../core/subjects.ts";
 import { encodeAck } from "../../core/wire/ack.ts";
@@ -67,6 +67,7 @@ export async function queryLab(
       (peel) => peelIds.includes(peel) ? testPeelKey(peel) : undefined,
     ),
     authorizer: builtInRoles,
+    failPoints: NO_FAIL_POINTS,
     metrics,
     log: SILENT_LOG,
     peelIds: () => [...peelIds],

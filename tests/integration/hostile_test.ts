@@ -1,17 +1,30 @@
 /** What a peel that was taken over, a server that lies, and text from outside can do to the others: nothing. */
 import assert from "node:assert/strict";
-import { encode as pack } from "@msgpack/msgpack";
+import { decode as unpack, encode as pack } from "@msgpack/msgpack";
 import fc from "fast-check";
 import { createEngine } from "../../broker/engine.ts";
 import { enginePorts } from "../../broker/ports.ts";
 import { exitCodeOf } from "../../cli/render/exit_code.ts";
-import { jsonLine, outcomeJsonLine, runIds, runJson, runYaml } from "../../cli/render/run_data.ts";
-import { newRun, type Run, summarize, takeEvent } from "../../cli/render/run_model.ts";
+import {
+  documents,
+  jsonLine,
+  outcomeData,
+  outcomeIds,
+  outcomeJsonLine,
+  prettyJson,
+} from "../../cli/render/run_data.ts";
+import {
+  newRun,
+  type Run,
+  sortedOutcomes,
+  summarize,
+  takeEvent,
+} from "../../cli/render/run_model.ts";
 import { outcomeLines, outcomeTable } from "../../cli/render/run_text.ts";
 import { chooseStyle } from "../../cli/render/style.ts";
 import { systemClock as clock } from "../../core/adapters/system_clock.ts";
 import { systemRandom as random } from "../../core/adapters/system_random.ts";
-import { buckets } from "../../core/buckets.ts";
+import { buckets, streams } from "../../core/buckets.ts";
 import { type ClientPorts, dispatchAndFollow, type FollowEvent } from "../../core/client.ts";
 import { encodePublicNkey } from "../../core/crypto/nkey.ts";
 import { grantsFor } from "../../core/grants.ts";
@@ -21,11 +34,15 @@ import { keyringOf } from "../../core/keyring.ts";
 import { sealed, voiceOf } from "../../core/outgoing.ts";
 import { signedBytes } from "../../core/signature.ts";
 import type { Clock } from "../../core/ports.ts";
-import { type Role, type Subject, subjects } from "../../core/subjects.ts";
+import { JOB_SUBJECT_MESSAGES_MAX } from "../../core/limits.ts";
+import { SILENT_LOG } from "../../core/log.ts";
+import { everythingAboutJob, type Role, type Subject, subjects } from "../../core/subjects.ts";
+import { encodeAck } from "../../core/wire/ack.ts";
 import { encodeEnrollment } from "../../core/wire/enrollment.ts";
 import { decodeExecRequest } from "../../core/wire/exec.ts";
 import { encodeFollow } from "../../core/wire/follow.ts";
 import { encodeReturn } from "../../core/wire/return.ts";
+import { heardBefore } from "../../master/jobs/heard.ts";
 import { execute } from "../../peel/exec/service.ts";
 import { FLEET_BROKERS } from "../fakes/fleet_brokers.ts";
 import { startTestFleet, type TestFleet, testJob, type TestPorts, until } from "../fakes/fleet.ts";
@@ -57,6 +74,139 @@ for (const maker of FLEET_BROKERS) {
         const done = events.at(-1);
         assert.ok(done?.kind === "done" && done.successCount === 2, JSON.stringify(done));
         assert.deepEqual(fleet.peels.map((peel) => peel.ran.length), [1, 1]);
+        await fleet.stop();
+      } finally {
+        await broker.stop();
+      }
+    },
+  });
+}
+
+// ---- volume --------------------------------------------------------------------------------------------------
+
+const FLOOD_IDENTITIES: [Role, string][] = [
+  ["bootstrap", "bootstrap"],
+  ["master", "m1"],
+  ["peel", "good-1"],
+  ["peel", "good-2"],
+  ["peel", "evil"],
+  ["operator", "alice"],
+];
+
+/** One message of `evil` as bytes of the protocol: signed with its own key, then changed, which costs a reader the most. */
+function badFrame(rule: Subject, subject: string): string {
+  const identity = { signer: testSigner("evil"), generation: 1 };
+  const context = { domain: rule.domain ?? "", subject };
+  const [[name, value] = ["", ""]] = sealed(
+    identity,
+    context,
+    new TextEncoder().encode("said"),
+    clock.now(),
+  );
+  const block = `NATS/1.0\r\n${name}: ${value}\r\n\r\n`;
+  return `HPUB ${subject} ${block.length} ${block.length + 4}\r\n${block}sent`;
+}
+
+const FLOODS: [name: string, frames: (jid: string) => string[]][] = [
+  ["heartbeats", () => [badFrame(subjects.heartbeat, subjects.heartbeat.of({ peel: "evil" }))]],
+  ["facts", () => [badFrame(subjects.fact, subjects.fact.of({ peel: "evil" }))]],
+  ["acks and returns of a running job", (jid) => [
+    badFrame(subjects.ack, subjects.ack.of({ jid, peel: "evil" })),
+    badFrame(subjects.return, subjects.return.of({ jid, peel: "evil" })),
+  ]],
+];
+const FLOOD_BATCH = 1_000;
+const PINGS = 3;
+
+for (const maker of FLEET_BROKERS) {
+  for (const [name, framesOf] of FLOODS) {
+    Deno.test({
+      name:
+        `on ${maker.name} a peel that sends ${name} as fast as it can keeps nobody from being pinged`,
+      ignore: maker.ignore,
+      async fn() {
+        const broker = await maker.start(FLOOD_IDENTITIES);
+        const stops: (() => void | Promise<void>)[] = [() => broker.stop()];
+        try {
+          const fleet = await startTestFleet(["good-1", "good-2"], {
+            silent: ["evil"],
+            connect: broker.connect,
+            clock,
+            random,
+          });
+          stops.push(() => fleet.stop());
+          const jid = newKsuid(clock.now(), random);
+          const watched = fleet.run("evil", "test.ping", { jid, timeoutMs: 20_000 });
+          watched.catch(() => {}); // it ends with the fleet
+          await until(() => fleet.master.services.jobs.watchers.isHeld(jid), "the running job");
+          const attacker = await broker.attack("peel", "evil");
+          stops.push(() => attacker.close());
+          const flood = Array.from({ length: FLOOD_BATCH }, () => framesOf(jid)).flat();
+          let sent = 0;
+          let isOver = false;
+          const flooding = (async () => {
+            for (; !isOver; sent += flood.length) await attacker.send(flood.join("\r\n"));
+          })();
+          const refused = () =>
+            fleet.master.metrics.value("ingressRefused", { reason: "flooding" });
+          await until(() => refused() > 0, "the flood");
+          for (let ping = 0; ping < PINGS; ping++) {
+            const done = (await fleet.run("good-*", "test.ping")).at(-1);
+            assert.ok(done?.kind === "done" && done.successCount === 2, JSON.stringify(done));
+          }
+          isOver = true;
+          await flooding;
+          assert.ok(refused() > FLOOD_BATCH, `${refused()} of ${sent}`);
+        } finally {
+          for (const stop of stops.reverse()) await stop();
+        }
+      },
+    });
+  }
+
+  Deno.test({
+    name:
+      `on ${maker.name} the stream keeps few of the returns that one peel sends for one job, and all of the others`,
+    ignore: maker.ignore,
+    async fn() {
+      const broker = await maker.start(FLOOD_IDENTITIES);
+      try {
+        const fleet = await startTestFleet(["good-1"], {
+          silent: ["evil"],
+          connect: broker.connect,
+          clock,
+          random,
+        });
+        const jid = newKsuid(clock.now(), random);
+        await fleet.run("good-1", "test.ping", { jid });
+        const evil = await broker.connect("peel", "evil");
+        const voice = voiceOf({ signer: testSigner("evil"), generation: 1 }, evil.bus, clock);
+        const subject = subjects.return.of({ jid, peel: "evil" });
+        const payload = returnBytes(jid, "evil");
+        const stream = evil.store.stream(streams.jobEvents.name);
+        for (let n = 0; n < 5 * JOB_SUBJECT_MESSAGES_MAX; n++) {
+          const headers = voice.headers(subjects.return, subject, payload);
+          assert.equal((await stream.append(subject, payload, { headers })).outcome, "ok");
+        }
+        const { metrics, ports: { store } } = fleet.master;
+        const consumer = await store.stream(streams.jobEvents.name).consumer({
+          filter: everythingAboutJob(jid),
+          deliver: "all",
+          ackWaitMs: 60_000,
+          maxAckPending: 1_000,
+          inactiveMs: 60_000,
+        });
+        const stored = await consumer.fetch({ max: 1_000, waitMs: 5_000 });
+        const from = (peel: string) => stored.filter((each) => each.subject.endsWith(`.${peel}`));
+        assert.equal(from("evil").length, JOB_SUBJECT_MESSAGES_MAX);
+        assert.equal(from("good-1").length, 2, "its ack and its return");
+        const keyring = keyringOf(
+          () => testTrust(),
+          (peel) => fleet.master.services.peels.key(peel),
+        );
+        const heard = await heardBefore(jid, { store, clock, keyring, metrics, log: SILENT_LOG });
+        assert.ok(heard.returns.some(({ peelId, success }) => peelId === "good-1" && success));
+        await evil.close();
         await fleet.stop();
       } finally {
         await broker.stop();
@@ -108,7 +258,8 @@ function runOf(events: readonly FollowEvent[]): Run {
 
 const KINDS = { accepted: 1, acks: 1, returns: 1, done: 1, refused: 1 };
 
-const ODD_RETURNS: [name: string, (jid: string) => Uint8Array][] = [
+/** Those that are no answer at all keep the job waiting until its time is over; the others must have time to be read. */
+const ODD_RETURNS: [name: string, (jid: string) => Uint8Array, timeoutMs?: number][] = [
   ["nothing", () => new Uint8Array()],
   ["nested arrays", () => new Uint8Array(500_000).fill(0x91)],
   ["a length of 4 GB", () => Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],
@@ -130,7 +281,7 @@ const ODD_RETURNS: [name: string, (jid: string) => Uint8Array][] = [
         success: false,
         results: Array.from({ length: 26_000 }, () => ({ name: "", changed: false, duration: 0 })),
       },
-    })],
+    }), 10_000],
 ];
 
 function returnBytes(jid: string, peelId: string): Uint8Array {
@@ -145,15 +296,65 @@ function returnBytes(jid: string, peelId: string): Uint8Array {
   });
 }
 
-for (const [name, bytesOf] of ODD_RETURNS) {
+for (const [name, bytesOf, timeoutMs = 400] of ODD_RETURNS) {
   Deno.test(`a peel that answers with ${name} hides no other peel's answer and is not taken for a success`, () =>
     withEvil(async (lab) => {
       answerWith(lab, bytesOf);
-      const run = runOf(await lab.fleet.run("*", "test.ping", { timeoutMs: 400 }));
+      const run = runOf(await lab.fleet.run("*", "test.ping", { timeoutMs }));
       const { ok, failed, silent } = summarize(run);
       assert.deepEqual({ ok, others: failed + silent }, { ok: 1, others: 1 });
       assert.notEqual(exitCodeOf(summarize(run)), 0);
     }));
+}
+
+Deno.test("a peel that acks, returns and reports a job that is not for it changes nothing about that job", () =>
+  withEvil(async (lab) => {
+    const { fleet, connect } = lab;
+    const { bus, store } = connect("peel", "evil");
+    const voice = voiceOf({ signer: testSigner("evil"), generation: 1 }, bus, clock);
+    const jid = newKsuid(clock.now(), random);
+    const record = () => fleet.master.ports.store.bucket(buckets.jobs.name).get(jid);
+    const said: [Subject, string, Uint8Array][] = [
+      [subjects.ack, subjects.ack.of({ jid, peel: "evil" }), ackBytes(jid)],
+      [subjects.return, subjects.return.of({ jid, peel: "evil" }), returnBytes(jid, "evil")],
+      [subjects.schedule, subjects.schedule.of({ jid, peel: "evil" }), returnBytes(jid, "evil")],
+    ];
+    const speak = async () => {
+      for (const [rule, subject, payload] of said) {
+        const headers = voice.headers(rule, subject, payload);
+        const stored = await store.stream(streams.jobEvents.name).append(subject, payload, {
+          headers,
+        });
+        assert.equal(stored.outcome, "ok");
+      }
+    };
+    await speak();
+    assert.equal(await record(), null, "it makes no job either");
+    const running = fleet.run("good", "test.ping", { jid });
+    await speak();
+    const done = (await running).at(-1);
+    assert.ok(done?.kind === "done" && done.status === "complete" && done.returnCount === 1);
+    const ended = (await record())?.revision;
+    await speak();
+    const keys = await fleet.master.ports.store.bucket(buckets.jobReturns.name).keys(jid);
+    assert.deepEqual(keys, [`${jid}.good`]);
+    assert.equal((await record())?.revision, ended);
+  }));
+
+Deno.test("a peel that answers in an older version of the protocol, or names none, is not heard", () =>
+  withEvil(async (lab) => {
+    answerWith(lab, (jid) => {
+      const { v: _, ...older } = unpack(returnBytes(jid, "evil")) as Record<string, unknown>;
+      return pack(older);
+    });
+    const run = runOf(await lab.fleet.run("*", "test.ping", { timeoutMs: 400 }));
+    assert.deepEqual([summarize(run).ok, summarize(run).silent], [1, 1]);
+    const { metrics } = lab.fleet.master;
+    assert.ok(metrics.value("ingressRefused", { reason: "decode_failed" }) > 0);
+  }));
+
+function ackBytes(jid: string): Uint8Array {
+  return encodeAck({ jid, peelId: "evil", timestampMs: clock.now() });
 }
 
 Deno.test("a key of generation 1 speaks for nobody once the peel is enrolled again", () =>
@@ -170,7 +371,9 @@ Deno.test("a key of generation 1 speaks for nobody once the peel is enrolled aga
       createdAtMs: clock.now(),
       updatedAtMs: clock.now(),
     });
-    await fleet.master.ports.store.bucket(buckets.enrollments.name).put(id, record);
+    const enrollments = fleet.master.ports.store.bucket(buckets.enrollments.name);
+    await enrollments.put(id, record);
+    await enrollments.put("peel.evil", new TextEncoder().encode(id));
     await until(() => fleet.master.services.peels.key("evil")?.generation === 2, "the new key");
     answerWith(lab, (jid) => returnBytes(jid, "evil"));
     const { silent, ok } = summarize(
@@ -365,12 +568,12 @@ Deno.test("no form of output lets a return move the cursor, reorder text or forg
     assert.ok(outcome);
     const forms = {
       text: outcomeLines(outcome, 8, style),
-      table: outcomeTable(run, style),
-      json: runJson(run),
+      table: outcomeTable(sortedOutcomes(run), style),
+      json: prettyJson(sortedOutcomes(run).map(outcomeData)),
       jsonl: outcomeJsonLine(outcome),
       error: jsonLine({ kind: "error", message: EVIL_TEXT }),
-      yaml: await runYaml(run),
-      ids: runIds(run),
+      yaml: await documents(sortedOutcomes(run).map(outcomeData)),
+      ids: outcomeIds(sortedOutcomes(run)),
     };
     for (const [form, text] of Object.entries(forms)) {
       assert.doesNotMatch(text.replaceAll("\n", ""), UNSAFE, form);

@@ -1,61 +1,10 @@
 /** The commands about jobs, peels and masters, as an operator runs them on real processes. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { parseUpOptions } from "../../tools/up/options.ts";
 import type { RunningFleet } from "../../tools/up/run.ts";
 import { withFleet } from "../../tools/up.ts";
-
-interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Running {
-  readonly said: Promise<Said>;
-  signal(name: Deno.Signal): void;
-  /** Resolves when stderr holds this. */
-  tells(text: string): Promise<void>;
-}
-
-/** Starts `zester` in the fleet's context. */
-function start(fleet: RunningFleet, args: readonly string[]): Running {
-  const child = new Deno.Command(`${fleet.binFolder}/zester`, {
-    args: [...args],
-    env: { ZESTER_CONTEXT: fleet.contextFile },
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  let stderr = "";
-  const heard = new Set<() => void>();
-  const reading = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      stderr += text;
-      for (const each of heard) each();
-    }
-  })();
-  const stdout = new Response(child.stdout).text();
-  return {
-    said: Promise.all([child.status, stdout, reading]).then(([{ code }, out]) => ({
-      code,
-      stdout: out,
-      stderr,
-    })),
-    signal: (name) => child.kill(name),
-    tells: (text) =>
-      new Promise((resolve) => {
-        const look = () => void (stderr.includes(text) && resolve());
-        heard.add(look);
-        look();
-      }),
-  };
-}
-
-const zester = async (fleet: RunningFleet, ...args: string[]): Promise<Said> =>
-  await start(fleet, args).said;
-
-function childOf(fleet: RunningFleet, id: string): number {
-  return fleet.children.find((child) => child.id === id)?.pid ?? assert.fail(`no child ${id}`);
-}
+import { childOf, start, zester } from "../fakes/zester_process.ts";
 
 /** A stopped peel holds a job open: it takes ten seconds until it is given up. */
 async function whileStopped(
@@ -180,3 +129,77 @@ async function pidOfMaster(fleet: RunningFleet, masterId: string): Promise<numbe
   }
   return assert.fail(`no log names ${masterId}`);
 }
+
+Deno.test("a state is previewed, applied and left alone, a custom module is known soon, and a policy is shown and kept", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "zester-modules-" });
+  try {
+    const states = join(folder, "states");
+    await Deno.mkdir(join(states, "_modules/site"), { recursive: true });
+    const data = join(folder, "fleet");
+    const options = ["--broker", "embedded", "--peels", "1", "--data", data, "--states", states];
+    // The first start makes the peel's folder, where its policy lies.
+    await withFleet(parseUpOptions(options), () => Promise.resolve());
+    await Deno.writeTextFile(join(data, "peels/peel-1/policy.zy"), POLICY);
+    await withFleet(parseUpOptions(options), async (fleet) => {
+      await previewsAndApplies(fleet, join(folder, "motd"));
+      await takesWords(fleet);
+      const shown = await zester(fleet, "peel", "show", "peel-1");
+      assert.match(shown.stdout, /^Policy +deny cmd\.\*: run \*\*$/m);
+      const denied = await zester(fleet, "peel-1", "cmd.run", "true");
+      assert.equal(denied.code, 3);
+      assert.match(denied.stdout, /run \/bin\/sh -c true is denied by .*\(grant_denied\)$/m);
+      await findsNewModule(fleet, join(states, "_modules/site/greet.ts"));
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+const POLICY = 'deny:\n  "cmd.*": { run: ["**"] }\n';
+
+async function previewsAndApplies(fleet: RunningFleet, path: string): Promise<void> {
+  const call = ["peel-1", "file.managed", path, "content=hello"];
+  const preview = await zester(fleet, ...call, "--test", "--detailed-exit");
+  assert.equal(preview.code, 6, preview.stderr);
+  assert.match(preview.stderr, /^Job .* dry run · /m);
+  assert.match(preview.stdout, /^peel-1 {2}would change .*\n(.*\n)* {4}\+hello\n/);
+  assert.match(preview.stdout, /: 1 would change\n$/);
+  await assert.rejects(Deno.stat(path), "a dry run changes nothing");
+  const applied = await zester(fleet, ...call);
+  assert.match(applied.stdout, /^peel-1 {2}changed .*\n(.*\n)* {4}\+hello\n/);
+  assert.equal(await Deno.readTextFile(path), "hello");
+  const again = await zester(fleet, ...call);
+  assert.match(again.stdout, /^1 peel in .*: 1 ok, nothing to change\n$/);
+}
+
+async function takesWords(fleet: RunningFleet): Promise<void> {
+  assert.equal((await zester(fleet, "*", "facts.set", "role", "web")).code, 0);
+  assert.match((await zester(fleet, "*", "facts.get", "role")).stdout, /^peel-1 {2}web /);
+  const asked = await zester(fleet, "*", "sys.grants", "file.absent", "/srv/x", "-o", "json");
+  const [{ results }] = JSON.parse(asked.stdout);
+  const { function: name, policy } = results[0].details.result;
+  assert.deepEqual([name, policy], ["file.absent", "allowed"], "composite results are data");
+}
+
+/** A module that is put into the tree while the peel runs. */
+async function findsNewModule(fleet: RunningFleet, path: string): Promise<void> {
+  assert.equal((await zester(fleet, "*", "site.greet", "you")).code, 2, "it is not there yet");
+  await Deno.writeTextFile(path, GREET);
+  const deadlineMs = Date.now() + 30_000;
+  for (;;) {
+    const { code, stdout, stderr } = await zester(fleet, "*", "site.greet", "you");
+    if (code === 0) return assert.match(stdout, /^peel-1 {2}hello you /);
+    assert.ok(code === 2 && Date.now() < deadlineMs, stdout + stderr);
+  }
+}
+
+const GREET = `import { defineFunction, line, primary } from "zester";
+
+export default defineFunction({
+  name: "site.greet",
+  summary: "Greets.",
+  params: { whom: primary(line("Whom.")) },
+  isReadOnly: true,
+  run: ({ whom }) => "hello " + whom,
+});
+`;

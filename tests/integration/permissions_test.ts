@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { buckets, streams } from "../../core/buckets.ts";
+import { listKeys } from "../../core/nats/key_list.ts";
 import type { NatsConnection } from "../../core/nats/mod.ts";
 import type { Role } from "../../core/subjects.ts";
 import { FLEET_BROKERS, type FleetBroker } from "../fakes/fleet_brokers.ts";
@@ -16,13 +17,17 @@ const IDENTITIES: [Role, string][] = [
   ["peel", "web-01"],
   ["peel", "web-02"],
   ["operator", "alice"],
+  ["direct", "dora"],
 ];
 const JID = "2ZZZZZZZZZZZZZZZZZZZZZZZZZZ";
 const GET = "$JS.API.DIRECT.GET";
+const LIST = "$JS.API.STREAM.INFO.KV_enrollments";
+/** The same, as it is called where clients have an account of their own. */
+const CROSSED_LIST = "zester.keys.enrollments";
 
 type Verb = "publish" | "subscribe" | "join";
 
-/** Rows for both kinds of clients: nothing of this is anybody's. */
+/** Rows for all kinds of clients: nothing of this is anybody's. Commands are those who have direct mode; see `DIRECT`. */
 const NOBODY: [Verb, string][] = [
   ["publish", `${GET}.KV_secrets`],
   ["publish", `${GET}.KV_state-files`],
@@ -45,6 +50,10 @@ const NOBODY: [Verb, string][] = [
   ["publish", "$JS.API.STREAM.SNAPSHOT.KV_secrets"],
   ["publish", "$JS.API.STREAM.RESTORE.KV_secrets"],
   ["publish", "$JS.API.STREAM.INFO.KV_secrets"],
+  ["publish", "$JS.API.STREAM.INFO.KV_facts"],
+  ["publish", "$JS.API.STREAM.INFO.job-events"],
+  ["publish", "$JS.API.STREAM.INFO.unheard-of"],
+  ["publish", "zester.keys.secrets"],
   ["publish", "$JS.API.STREAM.NAMES"],
   ["publish", "$JS.API.STREAM.LIST"],
   ["publish", "$JS.API.STREAM.LEADER.STEPDOWN.events"],
@@ -66,8 +75,6 @@ const NOBODY: [Verb, string][] = [
   ["publish", "$KV.jobs.x"],
   ["publish", "$KV.leases.publisher"],
   ["publish", "$SYS.REQ.SERVER.PING"],
-  ["publish", "zester.cmd.web-01"],
-  ["publish", "zester.cmd.web-02"],
   ["publish", "zester.notice.states"],
   ["publish", "zester.event._master.a"],
   ["publish", "zester.event.web-02.send.a"],
@@ -130,6 +137,10 @@ const PEEL: [Verb, string, allowed: boolean][] = [
   ["publish", `${GET}.KV_facts.$KV.facts.web-01`, false],
   ["publish", `${GET}.KV_jobs.$KV.jobs.${JID}`, false],
   ["publish", `${GET}.KV_enrollments.$KV.enrollments.peel.web-01`, false],
+  ["publish", LIST, false],
+  ["publish", CROSSED_LIST, false],
+  ["publish", "zester.cmd.web-01", false],
+  ["publish", "zester.cmd.web-02", false],
   ["publish", "zester.dispatch.alice", false],
   ["publish", "zester.query.alice.jobs", false],
   ["publish", "zester.event._admin.send.a", false],
@@ -144,7 +155,10 @@ const OPERATOR: [Verb, string, allowed: boolean][] = [
   ["publish", "zester.event._admin.send.a", true],
   ["publish", `${GET}.KV_jobs.$KV.jobs.${JID}`, true],
   ["publish", `${GET}.KV_enrollments.$KV.enrollments.peel.web-01`, true],
+  ["publish", LIST, true],
+  ["publish", CROSSED_LIST, true],
   ["subscribe", "_INBOX.operator.alice.x", true],
+  ["publish", "zester.cmd.web-01", false],
   ["publish", `${GET}.KV_secrets.$KV.secrets.web-01`, false],
   ["publish", `${GET}.KV_state-files.$KV.state-files.a`, false],
   ["publish", "zester.event.web-01.send.a", false],
@@ -155,6 +169,26 @@ const OPERATOR: [Verb, string, allowed: boolean][] = [
   ["subscribe", "zester.cmd.web-01", false],
   ["subscribe", "zester.notice.states", false],
   ["subscribe", "_INBOX.peel.web-01.>", false],
+];
+
+const DIRECT: [Verb, string, allowed: boolean][] = [
+  ["publish", "zester.cmd.web-01", true],
+  ["publish", "zester.cmd.web-02", true],
+  ["publish", `${GET}.KV_facts.$KV.facts.web-01`, true],
+  ["publish", `${GET}.KV_enrollments.$KV.enrollments.peel.web-01`, true],
+  ["publish", LIST, true],
+  ["publish", CROSSED_LIST, true],
+  ["subscribe", "_INBOX.direct.dora.x", true],
+  ["publish", "zester.dispatch.dora", false],
+  ["publish", "zester.query.dora.jobs", false],
+  ["publish", "zester.event._admin.send.a", false],
+  ["publish", "zester.event.web-01.send.a", false],
+  ["publish", `zester.job.${JID}.return.web-01`, false],
+  ["publish", `${GET}.KV_secrets.$KV.secrets.web-01`, false],
+  ["publish", "_INBOX.direct.dora.x", false],
+  ["subscribe", "_INBOX.direct.>", false],
+  ["subscribe", "_INBOX.operator.dora.x", false],
+  ["subscribe", "zester.cmd.web-01", false],
 ];
 
 async function isAllowed(client: WireClient, verb: Verb, subject: string): Promise<boolean> {
@@ -176,11 +210,11 @@ for (const maker of FLEET_BROKERS) {
       const wrong: string[] = [];
       try {
         for (
-          const [role, identity, rows] of [["peel", "web-01", PEEL], [
-            "operator",
-            "alice",
-            OPERATOR,
-          ]] as const
+          const [role, identity, rows] of [
+            ["peel", "web-01", PEEL],
+            ["operator", "alice", OPERATOR],
+            ["direct", "dora", DIRECT],
+          ] as const
         ) {
           const client = await broker.attack(role, identity);
           const all = [
@@ -206,6 +240,12 @@ for (const maker of FLEET_BROKERS) {
       `on ${maker.name} no reply subject of a client makes the broker delete, write or acknowledge`,
     ignore,
     fn: () => withStreams(maker.start(IDENTITIES), replyGames),
+  });
+
+  Deno.test({
+    name: `on ${maker.name} operators learn by listKeys() which peels there are, and peels do not`,
+    ignore,
+    fn: () => withStreams(maker.start(IDENTITIES), listing),
   });
 
   Deno.test({
@@ -283,6 +323,7 @@ async function replyGames(lab: Lab): Promise<void> {
   await master.store.bucket(buckets.secrets.name).put("web-02", bytes("sealed"));
   const peel = await broker.attack("peel", "web-01");
   const operator = await broker.attack("operator", "alice");
+  const direct = await broker.attack("direct", "dora");
   await peel.publish("zester.event.web-01.send.a", { payload: "event" });
   const [spec] = streams.events.durables;
   const reactor = await master.store.stream(streams.events.name).consumer({
@@ -302,28 +343,53 @@ async function replyGames(lab: Lab): Promise<void> {
     for (const key of ["a", "stream", "nothing-there"]) {
       await peel.publish(`${file}.${key}`, { reply });
     }
-    await operator.publish(`${GET}.KV_jobs.$KV.jobs.${JID}`, { reply });
+    for (const client of [operator, direct]) {
+      await client.publish(`${GET}.KV_jobs.$KV.jobs.${JID}`, { reply });
+      for (const list of [LIST, CROSSED_LIST]) {
+        await client.publish(list, { reply });
+        await client.publish(list, { reply, payload: '{"subjects_filter":">"}' });
+      }
+    }
   }
   // The answer of a stream to what was published: it moves only the publisher's own stream on.
   const own = `zester.job.${JID}.ack.web-01`;
   for (const reply of HARM) assert.equal(await peel.publish(own, { reply }), null);
-  // A last question whose answer we hear: by then the answers before it have arrived wherever they went.
-  assert.equal(await peel.subscribe("_INBOX.peel.web-01.last"), null);
-  await peel.publish(`${file}.a`, { reply: "_INBOX.peel.web-01.last" });
-  while (!peel.messages.some(({ subject }) => subject === "_INBOX.peel.web-01.last")) {
-    await peel.send("PING");
-  }
+  await hearsLast(peel, "_INBOX.peel.web-01.last", `${file}.a`);
+  await hearsLast(operator, "_INBOX.operator.alice.last", LIST);
+  await hearsLast(direct, "_INBOX.direct.dora.last", LIST);
   const after = await fingerprint(lab) as { held: [string, unknown, object, number][] };
   const jobEvents = after.held.find(([name]) => name === streams.jobEvents.name);
   assert.equal(jobEvents?.[3], HARM.length, "control: the peel's own acks were stored");
   assert.deepEqual(withoutJobs(after), withoutJobs(before));
-  peel.close();
-  operator.close();
+  for (const client of [peel, operator, direct]) client.close();
+}
+
+/** A last question whose answer we hear: by then the answers before it have arrived wherever they went. */
+async function hearsLast(client: WireClient, inbox: string, question: string): Promise<void> {
+  assert.equal(await client.subscribe(inbox), null);
+  await client.publish(question, { reply: inbox });
+  while (!client.messages.some(({ subject }) => subject === inbox)) await client.send("PING");
 }
 
 function withoutJobs(print: unknown): unknown {
   const { held, ...rest } = print as { held: [string, ...unknown[]][] };
   return { ...rest, held: held.filter(([name]) => name !== streams.jobEvents.name) };
+}
+
+async function listing({ broker, master }: Lab): Promise<void> {
+  const enrollments = master.store.bucket(buckets.enrollments.name);
+  await enrollments.put("enr-1", bytes("record"));
+  for (const id of ["web-02", "web-01"]) await enrollments.put(`peel.${id}`, bytes("enr-1"));
+  for (const [role, identity] of [["operator", "alice"], ["direct", "dora"]] as const) {
+    const client = await broker.connect(role, identity);
+    const keys = await listKeys(client.bus, buckets.enrollments.name, "peel");
+    assert.deepEqual(keys, ["peel.web-01", "peel.web-02"], role);
+    assert.deepEqual(await listKeys(client.bus, buckets.enrollments.name, "none"), []);
+    await client.close();
+  }
+  const peel = await broker.connect("peel", "web-01");
+  await assert.rejects(listKeys(peel.bus, buckets.enrollments.name, "peel"));
+  await peel.close();
 }
 
 async function headerGames(lab: Lab): Promise<void> {

@@ -90,6 +90,11 @@ Deno.test("up --data can be started again on its folder, with the same keys, and
       "ids",
     ];
     assert.deepEqual((await up(args)).stdout, "peel-1\n");
+    const peel = JSON.parse(await Deno.readTextFile(join(data, "peels/peel-1/peel.yaml")));
+    for (const key of ["data_dir", "states_dir", "policy_file", "facts_file"]) {
+      assert.ok(peel[key].startsWith(`${data}/peels/peel-1/`), `${key} is ${peel[key]}`);
+    }
+    assert.deepEqual([...Deno.readDirSync(peel["states_dir"])], [], "an empty state tree");
     const seed = await Deno.readTextFile(join(data, "auth/account.seed"));
     assert.deepEqual((await up(args)).stdout, "peel-1\n");
     assert.equal(await Deno.readTextFile(join(data, "auth/account.seed")), seed);
@@ -111,6 +116,7 @@ Deno.test("up says one clear error and exits 2 for a port in use, a missing fold
         /^error ZE0003: port \d+ .* is in use/,
       ],
       [["--data", "/does/not/exist/here", "--", "true"], /^error ZE0003: .*does not exist/],
+      [["--states", "/does/not/exist", "--", "true"], /^error ZE0003: --states .*no such folder/],
       [["--peelz", "3"], /^error ZE0002: .*did you mean --peels\?/],
       [["--masters", "0"], /^error ZE0002: .*from 1 to/],
       [["--broker", "rabbit"], /^error ZE0002: .*embedded/],

@@ -23,7 +23,7 @@ function isWorkshop(path: string): boolean {
 
 /** Files whose job is to touch the outside. */
 function isAdapter(path: string): boolean {
-  return isWorkshop(path) || /^(core\/nats|core\/adapters|modules)\//.test(path) ||
+  return isWorkshop(path) || /^(core\/nats|core\/adapters|peel\/exec\/(host|isolation)|modules)\//.test(path) ||
     path === "broker/server.ts" || path === "broker/log_file.ts" || /(^|\/)main\.ts$/.test(path);
 }
 
@@ -51,7 +51,7 @@ function each<T>(
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   broker: ["core/"],
-  modules: ["core/module.ts", "core/errors.ts"],
+  modules: ["core/module.ts", "core/limits.ts"],
   peel: ["core/", "modules/"],
   master: ["core/"],
   cli: ["core/"],

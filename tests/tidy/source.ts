@@ -34,7 +34,7 @@ export interface ParsedSource extends Source {
   readonly numbers: readonly Found<{ name: string; value: number }>[];
   /** Where the type `any` stands. */
   readonly anys: readonly Found<"any">[];
-  /** The `name` given to `defineModule`. */
+  /** The `name` given to `defineModule` or `defineFunction`. */
   readonly moduleNames: readonly Found<string>[];
 }
 
@@ -233,7 +233,8 @@ const ARITHMETIC: Readonly<Record<string, (left: number, right: number) => numbe
 
 function moduleName(node: Deno.lint.CallExpression): string | undefined {
   const spec = node.arguments[0];
-  if (!isName(node.callee, "defineModule") || spec?.type !== "ObjectExpression") return undefined;
+  const defines = isName(node.callee, "defineModule") || isName(node.callee, "defineFunction");
+  if (!defines || spec?.type !== "ObjectExpression") return undefined;
   for (const property of spec.properties) {
     if (property.type !== "Property" || !isName(property.key, "name")) continue;
     return property.value.type === "Literal" ? String(property.value.value) : "(computed)";
