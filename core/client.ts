@@ -235,7 +235,7 @@ class Heard {
   master: string | null = null;
   /** How long was waited for the last word. */
   silenceMs = 0;
-  /** Whether a master may have the job without our knowing it: some request was not answered. */
+  /** Whether some request was not answered: a master may have the job without our knowing it. */
   isUnsure = false;
   readonly #onEvent: (event: FollowEvent) => void;
   readonly #acked = new Set<string>();
@@ -276,12 +276,16 @@ class Heard {
         this.#onEvent(event);
         return "over";
       case "refused":
-        if (isWorthRetrying(event.code) || (this.isUnsure && ONE_MASTERS_VIEW.has(event.code))) {
+        if (isWorthRetrying(event.code) || (this.#mayBeTaken && ONE_MASTERS_VIEW.has(event.code))) {
           return { kind: "retry", why: event.message };
         }
         this.#onEvent(event);
         return "over";
     }
+  }
+
+  get #mayBeTaken(): boolean {
+    return this.isUnsure || this.master !== null;
   }
 
   #pass(event: Extract<FollowEvent, { kind: "acks" | "returns" }>): void {

@@ -148,6 +148,17 @@ Deno.test("dispatchAndFollow() takes the word of a master with another clock for
   await followed;
   assert.equal(asked.length, 3);
   assert.deepEqual(events.map(({ kind }) => kind), ["accepted", "returns", "done"]);
+
+  const gap = setUp();
+  gap.script(
+    (tell) => tell(accepted("m1", "a"), done(1)), // the return is lost, so that somebody is asked for it
+    (tell) => tell(skewed),
+    (tell) => tell(accepted("m1", "a"), returns(given("a")), done(1)),
+  );
+  const filled = gap.follow();
+  await gap.clock.advanceSettling(5_000, 500);
+  await filled;
+  assert.deepEqual(gap.events.map(({ kind }) => kind), ["accepted", "accepted", "returns", "done"]);
 });
 
 Deno.test("dispatchAndFollow() sends the very same job again while no master has said that it took it", async () => {

@@ -5,14 +5,14 @@
 import assert from "node:assert/strict";
 import { systemClock as clock } from "../../core/adapters/system_clock.ts";
 import { openSandbox } from "../../peel/exec/sandbox.ts";
-import { GRANTS, HOST, LOADS, type Row, SCOPE, SHIPPED, SOURCES, VALUES } from "./attempts.ts";
+import { BARE, GRANTS, HOST, LOADS, type Row, SCOPE, SOURCES, VALUES } from "./attempts.ts";
 import { openPlayground, type Playground, SECRET } from "./playground.ts";
 
 type Way = (playground: Playground, row: Row) => Promise<string>;
 
 const asModule: Way = (playground, [, body, , attempt]) => playground.asModule(body, attempt);
 const asFile: Way = (playground, [, source]) => playground.asFile(source);
-const asShipped: Way = (playground, [, body]) => playground.asShipped(body);
+const inBareWorker: Way = (playground, [, body]) => playground.inBareWorker(body);
 
 const tables: [title: string, rows: readonly Row[], way: Way][] = [
   ["a module does not have", SCOPE, asModule],
@@ -21,7 +21,7 @@ const tables: [title: string, rows: readonly Row[], way: Way][] = [
   ["a host call does not give", HOST, asModule],
   ["a grant does not mean more than it says:", GRANTS, asModule],
   ["a value does no harm:", VALUES, asModule],
-  ["a worker does not give", SHIPPED, asShipped],
+  ["no permission, so no", BARE, inBareWorker],
 ];
 
 for (const [title, rows, way] of tables) {

@@ -9,7 +9,6 @@ import type { Isolation } from "../../peel/exec/isolation/choose.ts";
 import type { Policy } from "../../peel/exec/policy.ts";
 import { prepare } from "../../peel/exec/prepare.ts";
 import { openRun } from "../../peel/exec/run.ts";
-import { openSandbox } from "../../peel/exec/sandbox.ts";
 import { snapshot } from "../fakes/snapshot.ts";
 
 /** What must not be seen inside. */
@@ -33,14 +32,27 @@ export interface Playground {
   asModule(body: string, attempt?: Attempt): Promise<string>;
   /** Puts a whole file into the state tree, where it is named `t.t`, and calls it. */
   asFile(source: string, attempt?: Attempt): Promise<string>;
-  /** Runs the body in a worker without the look at its source, as if it were part of a shipped module: it has `import`. */
-  asShipped(body: string): Promise<string>;
+  /**
+   * Runs the body in a worker that has nothing but its permissions, which are none: no look at the source, all of the scope,
+   * and `import`. What is refused here holds even if all the rest should fail.
+   */
+  inBareWorker(body: string): Promise<string>;
   /** Asserts that nothing outside was touched and nobody was called. */
   assertUntouched(): Promise<void>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;
+
+/** The entry imports what it is told to: what stands in an entry itself is resolved with the rights of whoever made the worker. */
+const BARE = `self.onmessage = async ({ data }) => {
+  try {
+    const value = await (await import(data)).default();
+    self.postMessage("ok: " + JSON.stringify(value));
+  } catch (thrown) {
+    self.postMessage(String(thrown.message));
+  }
+};`;
 
 /** Makes a playground. Close it. In bodies IN is the granted folder, OUT the other one, PORT the port. */
 export async function openPlayground(): Promise<Playground> {
@@ -116,21 +128,22 @@ export default defineFunction({ name: "t.t", summary: "Tries.", params: {}, isOp
         attempt,
       );
     },
-    async asShipped(body) {
-      const sandbox = openSandbox(clock);
-      const source = `export default { kind: "function", name: "t.t", params: {}, isReadOnly: true,
-        permissions: () => ({}), async run(params, host) { ${placed(body)} } };`;
-      const task = { params: {}, facts: {}, work: { do: "run" } } as const;
-      const reply = await sandbox.perform({
-        module: { from: "tree", name: "t.t", source },
-        ...task,
-      }, {
-        timeoutMs: TIMEOUT_MS,
-        signal: new AbortController().signal,
-        door: () => Promise.reject(new Error("no host here")),
+    async inBareWorker(body) {
+      const worker = new Worker(`data:text/javascript,${encodeURIComponent(BARE)}`, {
+        type: "module",
+        deno: { permissions: "none" },
       });
-      sandbox.close();
-      return await told(reply.ok ? reply.value : Promise.reject(new Error(reply.error.message)));
+      const { promise, resolve } = Promise.withResolvers<string>();
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = (event) => {
+        event.preventDefault();
+        resolve(event.message);
+      };
+      const source = `export default async () => { ${placed(body)} }`;
+      worker.postMessage(`data:text/javascript,${encodeURIComponent(source)}`);
+      const outcome = await promise;
+      worker.terminate();
+      return outcome;
     },
     async assertUntouched() {
       assert.deepEqual(await snapshot(outside), before, "nothing outside was touched");

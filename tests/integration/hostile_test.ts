@@ -557,17 +557,32 @@ Deno.test("no form of output lets a return move the cursor, reorder text or forg
     durationMs: 1,
     details: { stdout: EVIL_TEXT, [EVIL_TEXT]: EVIL_TEXT },
   };
+  const evilDiff = `--- ${EVIL_TEXT}\n+++ ${EVIL_TEXT}\n+${EVIL_TEXT}`;
+  const state = { ...result, changed: true, diff: evilDiff, details: { grant: EVIL_TEXT } };
+  const composite = JSON.stringify({ [EVIL_TEXT]: [EVIL_TEXT, { [EVIL_TEXT]: EVIL_TEXT }] });
+  const skipped = { ...state, skipped: true, skipReason: EVIL_TEXT };
+  const results = [
+    [result],
+    [state],
+    [state, skipped],
+    [{ ...result, details: { result: composite } }],
+    [{ ...result, details: { code: EVIL_TEXT, fix: EVIL_TEXT, exitcode: EVIL_TEXT } }],
+  ];
   const style = chooseStyle({ flag: "never", env: {}, isTerminal: true });
-  for (const success of [true, false]) {
+  for (
+    const [success, given] of [true, false].flatMap((each) =>
+      results.map((all) => [each, all] as const)
+    )
+  ) {
     const run = newRun();
     takeEvent(run, { kind: "accepted", jid: "j", targets: ["evil"], master: MASTER });
     const failure = success ? {} : { error: EVIL_TEXT };
-    const returnData = { results: [{ ...result, ...failure }] };
-    const given = { peelId: "evil", success, durationMs: 1, returnData, ...failure };
-    const [outcome] = takeEvent(run, { kind: "returns", returns: [given] });
+    const returnData = { results: given.map((each) => ({ ...each, ...failure })), test: true };
+    const returned = { peelId: "evil", success, durationMs: 1, returnData, ...failure };
+    const [outcome] = takeEvent(run, { kind: "returns", returns: [returned] });
     assert.ok(outcome);
     const forms = {
-      text: outcomeLines(outcome, 8, style),
+      text: outcomeLines(outcome, 8, { style, isWhole: true }),
       table: outcomeTable(sortedOutcomes(run), style),
       json: prettyJson(sortedOutcomes(run).map(outcomeData)),
       jsonl: outcomeJsonLine(outcome),
@@ -579,7 +594,7 @@ Deno.test("no form of output lets a return move the cursor, reorder text or forg
       assert.doesNotMatch(text.replaceAll("\n", ""), UNSAFE, form);
       assert.doesNotMatch(text, /^forged/m, form);
     }
-    assert.equal(JSON.parse(forms.json)[0].results[0].details.stdout, EVIL_TEXT);
-    assert.equal(JSON.parse(forms.jsonl).results[0].details.stdout, EVIL_TEXT);
+    const shown = [JSON.parse(forms.json)[0], JSON.parse(forms.jsonl)];
+    for (const { results: [only] } of shown) assert.equal(only.name, EVIL_TEXT);
   }
 });
