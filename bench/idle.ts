@@ -1,10 +1,10 @@
 /** Memory and CPU of a peel that has nothing to do, beside a bare program that holds a connection to a broker of the same kind. */
 import type { Child } from "../tools/up/children.ts";
-import { cpuOf } from "./cpu.ts";
+import { cpuOfThreads } from "./cpu.ts";
 import type { Opened, Side } from "./harness.ts";
-import { memoryOf, renderBytes } from "./memory.ts";
+import { memoryAloneOf, memoryOf, renderBytes } from "./memory.ts";
 import { heldFleet, startBare } from "./ping.ts";
-import { spreadOf } from "./summary.ts";
+import { type Sample, spreadOf } from "./summary.ts";
 
 /** Two heartbeats of a peel fit into it. */
 const IDLE_MS = 20_000;
@@ -35,7 +35,12 @@ export async function open(): Promise<Opened> {
         },
       },
       subject: { name: "peel", run: () => Promise.resolve(sampleOf(peel)) } satisfies Side,
-      notes: () => [memoryNote(peel.memory(), program.memory())],
+      notes: () => [
+        memoryNote("(PSS)", peel.shared(), program.shared()) +
+        judged(peel.shared() / program.shared()),
+        // What both share with other Deno programs counts in full here, so this does not depend on how many there are.
+        memoryNote("with all that is shared (RSS)", peel.alone(), program.alone()),
+      ],
     }],
     async close() {
       await bare.stop();
@@ -48,27 +53,34 @@ interface Watched {
   used: number;
   cpu(): number;
   look(): void;
-  memory(): number;
+  alone(): number;
+  shared(): number;
 }
 
 function watched({ pid }: Child): Watched {
-  const seen: number[] = [];
+  const alone: number[] = [];
+  const shared: number[] = [];
   return {
     used: NaN,
-    cpu: () => cpuOf(pid),
-    look: () => void seen.push(memoryOf(pid)),
-    memory: () => spreadOf(seen).median,
+    cpu: () => cpuOfThreads(pid),
+    look() {
+      alone.push(memoryAloneOf(pid));
+      shared.push(memoryOf(pid));
+    },
+    alone: () => spreadOf(alone).median,
+    shared: () => spreadOf(shared).median,
   };
 }
 
-function sampleOf({ used }: Watched): { seconds: number; cpuSeconds: number } {
+function sampleOf({ used }: Watched): Sample {
   return { seconds: NaN, cpuSeconds: used };
 }
 
-function memoryNote(peel: number, bare: number): string {
-  const ratio = peel / bare;
-  const judged = ratio <= MEMORY_RATIO_MAX ? "met" : "MISSED";
-  return `memory (PSS): bare ${renderBytes(bare)}, peel ${renderBytes(peel)}: ${
-    ratio.toFixed(2)
-  } times  (aim: ${MEMORY_RATIO_MAX}: ${judged})`;
+function memoryNote(what: string, peel: number, bare: number): string {
+  const [shownBare, shownPeel] = [bare, peel].map(renderBytes);
+  return `memory ${what}: bare ${shownBare}, peel ${shownPeel}, ${(peel / bare).toFixed(2)} times`;
+}
+
+function judged(ratio: number): string {
+  return `  (aim: ${MEMORY_RATIO_MAX}: ${ratio <= MEMORY_RATIO_MAX ? "met" : "MISSED"})`;
 }

@@ -125,7 +125,6 @@ async function follow(
       case "lost":
         throw connectionLost(followed, heard);
       case "silent":
-        heard.isUnsure = true;
         if (clock.monotonic() >= deadlineMs) break;
         onNotice?.({ kind: "silence", master: heard.master, afterMs: heard.silenceMs });
         break;
@@ -141,6 +140,7 @@ async function follow(
         break;
     }
     waitMs = Math.min(waitMs * 2, ASK_RETRY_MS_MAX);
+    heard.isUnsure = true;
   }
 }
 
@@ -235,7 +235,7 @@ class Heard {
   master: string | null = null;
   /** How long was waited for the last word. */
   silenceMs = 0;
-  /** Whether some request was not answered: a master may have the job without our knowing it. */
+  /** Whether a request was made before, of which nobody said for good what became of it: a master may have the job. */
   isUnsure = false;
   readonly #onEvent: (event: FollowEvent) => void;
   readonly #acked = new Set<string>();

@@ -139,14 +139,16 @@ Deno.test("dispatchAndFollow() takes the word of a master with another clock for
 
   const { clock, script, asked, events, follow } = setUp();
   script(
-    () => {}, // this one takes the job, and its answer is lost
+    (tell) => tell(pending), // it claims the job at this moment
+    (tell) => tell(skewed),
+    () => {}, // it has the job, and its answer is lost
     (tell) => tell(skewed),
     (tell) => tell(accepted("m1", "a"), returns(given("a")), done(1)),
   );
   const followed = follow();
   await clock.advanceSettling(10_000, 500);
   await followed;
-  assert.equal(asked.length, 3);
+  assert.equal(asked.length, 5);
   assert.deepEqual(events.map(({ kind }) => kind), ["accepted", "returns", "done"]);
 
   const gap = setUp();

@@ -23,6 +23,7 @@ import { openCatalog } from "./exec/catalog.ts";
 import { sendEvent } from "./exec/events.ts";
 import { type PeelServices, systemHost } from "./exec/host/system.ts";
 import { moduleTree } from "./exec/host/tree.ts";
+import { strayWorkers } from "./exec/isolation/stray_workers.ts";
 import { DEFAULT_POLICY, type Policy, readPolicy } from "./exec/policy.ts";
 import { answerQuestion } from "./exec/questions.ts";
 import { modules } from "../modules/mod.ts";
@@ -149,6 +150,7 @@ export async function startPeel(
   whenConnected.push(() => heartbeat.beat(), () => acceptor.wake(), () => facts.reconnected());
   check("journal", () => journal.health());
   check("nats", natsCheck(bus));
+  check("workers", () => strayWorkers(() => acceptor.running().jobs.length === 0));
   const startedMs = clock.monotonic();
   const gauges = clock.every(GAUGE_POLL_MS, () => {
     metrics.peelUptimeSeconds.set((clock.monotonic() - startedMs) / 1_000);

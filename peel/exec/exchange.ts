@@ -133,7 +133,11 @@ export function openExchange(line: Line, clock: Clock): Exchange {
         const { promise, resolve } = Promise.withResolvers<Reply>();
         const deadline = clock.after(
           timeoutMs,
-          () => close({ message: `still running after ${Math.round(timeoutMs)} ms, ended`, code: "timeout" }),
+          () =>
+            close({
+              message: `still running after ${Math.round(timeoutMs)} ms, ended`,
+              code: "timeout",
+            }),
         );
         const end = () => close(ENDED);
         signal.addEventListener("abort", end, { once: true });

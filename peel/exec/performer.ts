@@ -34,6 +34,7 @@ export interface Performer {
 export function openPerformer({ post, shipped }: PerformerPorts): Performer {
   const waiting = new Map<number, (answer: Answer) => void>();
   let lastCall = 0;
+  let ended: Int32Array | null = null;
 
   async function perform(task: Task): Promise<void> {
     const reply = await replyTo(task);
@@ -88,6 +89,7 @@ export function openPerformer({ post, shipped }: PerformerPorts): Performer {
   }
 
   function ask(task: number, name: HostCallName, args: readonly unknown[]): Promise<unknown> {
+    if (ended !== null && Atomics.load(ended, 0) === 1) Atomics.wait(ended, 0, 1);
     const call = ++lastCall;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     waiting.set(call, (answer) => answer.ok ? resolve(answer.value) : reject(failed(answer.error)));
@@ -102,6 +104,7 @@ export function openPerformer({ post, shipped }: PerformerPorts): Performer {
 
   return {
     take(message) {
+      if (message.kind === "begin") return void (ended = message.ended);
       if (message.kind === "task") return void perform(message.task);
       waiting.get(message.call)?.(message.answer);
       waiting.delete(message.call);

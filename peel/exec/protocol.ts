@@ -30,6 +30,8 @@ export interface Task {
 }
 
 export type ToWorker =
+  /** The first message to a worker: the number becomes 1 when it is to stop. */
+  | { readonly kind: "begin"; readonly ended: Int32Array }
   | { readonly kind: "task"; readonly task: Task }
   | { readonly kind: "answer"; readonly call: number; readonly answer: Answer };
 

@@ -1,7 +1,10 @@
 /** Modules that fill the memory, on a real peel: one with a process of its own fails alone; one in a worker takes its peel along. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ROOT } from "../../tools/repository.ts";
+
+const SCRIPT = fileURLToPath(new URL("./bomb_script.ts", import.meta.url));
 
 const BOMB = `import { defineFunction } from "zester";
 export default defineFunction({ name: "bomb.heap", summary: "Fills the heap.", params: {}, isReadOnly: false,
@@ -23,7 +26,7 @@ Deno.test("a module that fills its heap ends its own process, or a peel that rep
       states,
     ];
     const { code, stdout, stderr } = await new Deno.Command(deno[0]!, {
-      args: [...deno.slice(1), ...up, "--", ...deno, join(ROOT, "tests/escape/bomb_script.ts")],
+      args: [...deno.slice(1), ...up, "--", ...deno, SCRIPT],
     }).output();
     const text = new TextDecoder();
     assert.equal(code, 0, text.decode(stderr));

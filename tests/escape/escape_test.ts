@@ -81,3 +81,26 @@ Deno.test("sandbox: a shipped module takes no harm from what another task left i
     sandbox.close();
   }
 });
+
+Deno.test("sandbox: nothing that a module prints or throws reaches the output of the peel", async () => {
+  const at = (path: string) => JSON.stringify(new URL(`../../${path}`, import.meta.url).href);
+  const body =
+    "console.log('spam'); console.error('spam'); queueMicrotask(() => { throw 'spam' });" +
+    "await new Promise(() => {})";
+  const script = `import { systemClock } from ${at("core/adapters/system_clock.ts")};
+    import { openSandbox } from ${at("peel/exec/sandbox.ts")};
+    const source = ${
+    JSON.stringify(`export default { kind: "function", name: "t.t", run: async () => { ${body} } }`)
+  };
+    const reply = await openSandbox(systemClock).perform(
+      { module: { from: "tree", name: "t.t", source }, params: {}, facts: {}, work: { do: "run" } },
+      { timeoutMs: 10_000, signal: new AbortController().signal, door: () => Promise.reject(1) });
+    if (reply.ok || reply.error.message !== "spam") throw new Error("it was not told");`;
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-check", script],
+    cwd: new URL("../..", import.meta.url),
+    env: { NO_COLOR: "1" },
+  }).output();
+  const text = new TextDecoder();
+  assert.deepEqual([text.decode(stdout), text.decode(stderr), code], ["", "", 0]);
+});

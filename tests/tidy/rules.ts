@@ -23,7 +23,8 @@ function isWorkshop(path: string): boolean {
 
 /** Files whose job is to touch the outside. */
 function isAdapter(path: string): boolean {
-  return isWorkshop(path) || /^(core\/nats|core\/adapters|peel\/exec\/(host|isolation)|modules)\//.test(path) ||
+  return isWorkshop(path) ||
+    /^(core\/nats|core\/adapters|peel\/exec\/(host|isolation)|modules)\//.test(path) ||
     path === "broker/server.ts" || path === "broker/log_file.ts" || /(^|\/)main\.ts$/.test(path);
 }
 
@@ -204,12 +205,12 @@ export const noAny: Rule = (files) =>
 // ---- dead files ----------------------------------------------------------------------------------------------
 
 /**
- * Whether it needs no user: programs, tests, what tests start, and messages, which are a contract with everything that was
+ * Whether it needs no user: programs, tests, what tests start, examples, and messages, which are a contract with everything that was
  * ever deployed, whether this release sends them or not.
  */
 function isRoot(path: string): boolean {
   return /(^|\/)main\.ts$/.test(path) || path.endsWith("_test.ts") ||
-    /^(tests\/fixtures|core\/wire)\//.test(path);
+    /^(tests\/fixtures|core\/wire|examples)\//.test(path);
 }
 
 /**
