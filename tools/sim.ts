@@ -144,11 +144,13 @@ async function runElsewhere(
   { from, seeds }: { from: number; seeds: number },
 ): Promise<Outcome> {
   const flags = [`--scenario=${name}`, `--from=${from}`, `--seeds=${seeds}`, "--json"];
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
+  const { stdout, code, signal } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--allow-all", fileURLToPath(import.meta.url), ...flags],
     stderr: "inherit",
   }).output();
-  return JSON.parse(new TextDecoder().decode(stdout));
+  if (stdout.length > 0) return JSON.parse(new TextDecoder().decode(stdout));
+  const failure = `seeds ${from} to ${from + seeds - 1}: their process ended by ${signal ?? code}`;
+  return { runs: 0, steps: 0, counts: [], failure };
 }
 
 function report(

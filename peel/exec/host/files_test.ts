@@ -531,9 +531,9 @@ inFolder("no call leaves a handle open, whether it works or not", async (folder,
   assert.equal(open().length, 1);
 }, { onlyHandles: true });
 
-inFolder("hashFile of 64 MiB does not hold up the loop", async (folder, files) => {
+inFolder("hashFile of 256 MiB does not hold up the loop", async (folder, files) => {
   await Deno.writeFile(`${folder}/large`, new Uint8Array());
-  await Deno.truncate(`${folder}/large`, 64 * 1_024 * 1_024);
+  await Deno.truncate(`${folder}/large`, 256 * 1_024 * 1_024);
   let ticks = 0;
   const timer = setInterval(() => ticks += 1, 1);
   try {
@@ -541,6 +541,6 @@ inFolder("hashFile of 64 MiB does not hold up the loop", async (folder, files) =
   } finally {
     clearInterval(timer);
   }
-  // A hash in one piece would let none through; 256 pieces let many.
-  assert.ok(ticks >= 16, `${ticks} ticks`);
+  // A hash in one piece would let none through; a thousand pieces let many, however busy the machine is.
+  assert.ok(ticks >= 8, `${ticks} ticks`);
 }, { onlyHandles: true });
